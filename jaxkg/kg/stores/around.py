@@ -108,15 +108,17 @@ def surroundings(
 
 def _not_there(runs: Runs, known: np.ndarray) -> Runs:
     """Those runs of which there are more facts than are known."""
-    told = [runs_of_rows(known[:, at], known[:, 1], bool(at)) for at in (0, 2)]
-    there = Runs(*(np.concatenate(columns) for columns in zip(*told)))
-    key, sought = (some.node << 32 | some.relation << 1 | some.inverse for some in (there, runs))
+    sides = [runs_of_rows(known[:, column], known[:, 1], bool(column)) for column in (0, 2)]
+    there = Runs(*(np.concatenate(columns) for columns in zip(*sides)))
+    key, sought = (
+        runs_of.node << 32 | runs_of.relation << 1 | runs_of.inverse for runs_of in (there, runs)
+    )
     order = np.argsort(key)
     place = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
     if not len(key):
         return runs
-    found = np.where(key[order][place] == sought, there.size[order][place], 0)
-    return runs.take(np.flatnonzero(runs.size > found))
+    size = np.where(key[order][place] == sought, there.size[order][place], 0)
+    return runs.take(np.flatnonzero(runs.size > size))
 
 
 def _once(parts: Sequence[Facts]) -> Facts:
@@ -149,7 +151,7 @@ class TopicGraph(KnowledgeGraph):
 
 def topic_graph(
     store: Store,
-    found: Surroundings,
+    nearby: Surroundings,
     *,
     whole_schema: bool = True,
     sample: KnowledgeGraph | None = None,
@@ -171,11 +173,11 @@ def topic_graph(
             f"{store.title} does not say what relations it has, and a trained model needs to know; "
             "use --system reader"
         )
-    head, code, tail = found.facts.triples.T
-    topics = np.asarray(found.topics or (), np.int64)
-    nodes = np.union1d(np.unique(found.facts.triples[:, ::2]), topics)
-    told = store.described(nodes)
-    order = np.array(sorted(range(len(nodes)), key=told.ids.__getitem__), np.int64)
+    head, code, tail = nearby.facts.triples.T
+    topics = np.asarray(nearby.topics or (), np.int64)
+    nodes = np.union1d(np.unique(nearby.facts.triples[:, ::2]), topics)
+    entities = store.described(nodes)
+    order = np.array(sorted(range(len(nodes)), key=entities.ids.__getitem__), np.int64)
     place = np.empty(len(nodes), np.int32)
     place[order] = np.arange(len(nodes), dtype=np.int32)
     schema = store.schema
@@ -193,26 +195,27 @@ def topic_graph(
         axis=1,
     ).astype(np.int32)
     by_row = np.lexsort(triples.T[::-1])
-    rows = found.facts.rows[by_row]
+    rows = nearby.facts.rows[by_row]
     sources = store.sources(rows)
-    ids = NameTable.from_names([told.ids[at] for at in order.tolist()], ascending=True)
-    shown = [told.names[at] for at in order.tolist()]
-    aliases = {int(place[at]): also for at, also in told.aliases.items()}
+    ids = NameTable.from_names([entities.ids[row] for row in order.tolist()], ascending=True)
+    shown = [entities.names[row] for row in order.tolist()]
+    aliases = {int(place[row]): also for row, also in entities.aliases.items()}
     labels = [schema.relation_labels[row] for row in used[by_name].tolist()]
     others = {
-        at: schema.relation_aliases.get(row, ()) for at, row in enumerate(used[by_name].tolist())
+        place: schema.relation_aliases.get(row, ())
+        for place, row in enumerate(used[by_name].tolist())
     }
     mentionable = np.unique(place[np.searchsorted(nodes, topics)])
     return TopicGraph(
         entity_ids=ids,
-        entity_names=ids if told.names == told.ids else NameTable.from_names(shown),
-        relations=tuple(names[at] for at in by_name.tolist()),
+        entity_names=ids if entities.names == entities.ids else NameTable.from_names(shown),
+        relations=tuple(names[row] for row in by_name.tolist()),
         triples=np.ascontiguousarray(triples[by_row]),
         aliases=AliasTable.from_mapping(aliases),
         provenance=None if sources is None else NameTable.from_names(sources),
         relation_labels=tuple(labels),
         relation_aliases=AliasTable.from_mapping(others),
-        mentionable=None if found.topics is None else mentionable,
+        mentionable=None if nearby.topics is None else mentionable,
         rows=rows,
         node_of=nodes[order],
         sample=sample,
@@ -230,11 +233,11 @@ def sample_graph(store: Store) -> KnowledgeGraph:
 
     A graph of no more facts than a sample has is its own; a folder keeps that of a larger one.
     """
-    kept = getattr(store, "sample", None)
-    if kept is not None:
-        return kept
+    sample = getattr(store, "sample", None)
+    if sample is not None:
+        return sample
     if store.count is not None and store.count <= SAMPLED:
-        found = everything(store)
+        nearby = everything(store)
     else:
         seeds = np.unique(store.some(_SEEDS)[:, ::2])
         runs = store.runs(seeds)
@@ -243,8 +246,8 @@ def sample_graph(store: Store) -> KnowledgeGraph:
         taken = order[np.cumsum(few.size[order]) <= SAMPLED]
         facts = _once([store.fetch(few.take(np.sort(taken)))])
         store.troubles()  # what is missing of a sample is missing of no answer
-        found = Surroundings((), facts, Runs.of([]), False)
-    return topic_graph(store, found, whole_schema=False)
+        nearby = Surroundings((), facts, Runs.of([]), False)
+    return topic_graph(store, nearby, whole_schema=False)
 
 
 def empty_graph(
@@ -280,15 +283,15 @@ def cut_words(store: Store, cuts: Runs) -> str:
     largest = cuts.take(np.argsort(-cuts.size, kind="stable")[:3])
     names = store.described(largest.node).names
     relations = store.schema.relations
-    told = [
+    words = [
         f"{'^' * inverse}{relations[relation]} of {name} "
         + (f"({size:,} facts)" if size >= 0 else "(too far away to be counted)")
         for name, relation, inverse, size in zip(
             names, largest.relation.tolist(), largest.inverse.tolist(), largest.size.tolist()
         )
     ]
-    more = len(cuts.node) - len(told)
-    return ", ".join(told) + (f" and {more:,} more" if more else "")
+    more = len(cuts.node) - len(words)
+    return ", ".join(words) + (f" and {more:,} more" if more else "")
 
 
 def runs_between(

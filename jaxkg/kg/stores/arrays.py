@@ -55,8 +55,8 @@ def index_of(kg: KnowledgeGraph) -> GraphIndex:
     return _index(dict(_made(kg)))
 
 
-def _index(made: Mapping[str, np.ndarray]) -> GraphIndex:
-    back, relation, first, *labels = (made[name] for name in _ARRAYS)
+def _index(arrays: Mapping[str, np.ndarray]) -> GraphIndex:
+    back, relation, first, *labels = (arrays[name] for name in _ARRAYS)
     return GraphIndex(back, relation, first, LabelIndex(*labels))
 
 
@@ -104,8 +104,8 @@ def save_index(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> None:
     def sampled(fresh: Path) -> None:
         # Read all over the graph: later every process would touch most of its pages to do so.
         if kg.num_triples > SAMPLED:
-            made = ArrayFolder(fresh, INDEX_LAYOUT, verify=False).load(_ARRAYS, ())
-            save_graph(sample_graph(ArrayStore(kg, _index(made))), fresh / _SAMPLE)
+            arrays = ArrayFolder(fresh, INDEX_LAYOUT, verify=False).load(_ARRAYS, ())
+            save_graph(sample_graph(ArrayStore(kg, _index(arrays))), fresh / _SAMPLE)
 
     write_arrays(
         Path(folder) / INDEX,
@@ -189,9 +189,9 @@ class ArrayStore:
     @functools.cached_property
     def _schema(self) -> KnowledgeGraph:
         kg = self.kg
-        made = empty_graph(kg.relations, kg.relation_labels, kg.relation_aliases)
-        made.__dict__["fingerprint"] = kg.fingerprint
-        return made
+        schema = empty_graph(kg.relations, kg.relation_labels, kg.relation_aliases)
+        schema.__dict__["fingerprint"] = kg.fingerprint
+        return schema
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
@@ -244,8 +244,8 @@ class ArrayStore:
         for inverse in (False, True):
             start, end = self._span(inverse, nodes)
             few = end - start <= _READ_WHOLE
-            at = spread(start[few], end[few])
-            relation = self._known(np.asarray(self._relation(inverse)[at], np.int64), inverse)
+            places = spread(start[few], end[few])
+            relation = self._known(np.asarray(self._relation(inverse)[places], np.int64), inverse)
             owner = np.repeat(nodes[few], end[few] - start[few])
             parts.append(runs_of_rows(owner, relation, inverse))
             many = [
@@ -259,24 +259,24 @@ class ArrayStore:
 
     def fetch(self, runs: Runs) -> Facts:
         """See `Store`."""
-        found = [np.empty(0, np.int64)]
+        parts = [np.empty(0, np.int64)]
         for inverse in (False, True):
-            some = runs.inverse == inverse
-            nodes = np.unique(runs.node[some])
+            is_side = runs.inverse == inverse
+            nodes = np.unique(runs.node[is_side])
             start, end = self._span(inverse, nodes)
             small = end - start <= _READ_WHOLE
-            at = spread(start[small], end[small])
+            places = spread(start[small], end[small])
             owner = np.repeat(nodes[small], end[small] - start[small])
-            wanted = _keys(runs.node[some], runs.relation[some])
-            keys = _keys(owner, self._relation(inverse)[at])
-            found.append(self._rows(at[np.isin(keys, wanted)], inverse))
+            wanted = _keys(runs.node[is_side], runs.relation[is_side])
+            keys = _keys(owner, self._relation(inverse)[places])
+            parts.append(self._rows(places[np.isin(keys, wanted)], inverse))
             hubs = dict(zip(nodes[~small].tolist(), zip(start[~small], end[~small])))
-            for node, code in zip(runs.node[some].tolist(), runs.relation[some].tolist()):
+            for node, code in zip(runs.node[is_side].tolist(), runs.relation[is_side].tolist()):
                 if node in hubs:
                     a, b = hubs[node]
                     low, high = self._bound(int(a), int(b), code, inverse)
-                    found.append(self._rows(np.arange(low, high), inverse))
-        rows = np.unique(np.concatenate(found))
+                    parts.append(self._rows(np.arange(low, high), inverse))
+        rows = np.unique(np.concatenate(parts))
         return Facts(self._facts(rows), rows)
 
     @property
@@ -312,10 +312,10 @@ class ArrayStore:
         self._sound(end - start, self.kg.num_triples + 1, file)
         return start, end
 
-    def _rows(self, at: np.ndarray, inverse: bool) -> np.ndarray:
+    def _rows(self, places: np.ndarray, inverse: bool) -> np.ndarray:
         if not inverse:
-            return at
-        rows = np.asarray(self.index.back[at], np.int64)
+            return places
+        rows = np.asarray(self.index.back[places], np.int64)
         return self._sound(rows, self.kg.num_triples, f"{INDEX}/back.npy")
 
     def _relation(self, inverse: bool) -> np.ndarray:
@@ -330,13 +330,13 @@ class ArrayStore:
         """(relation, first, last) of each relation of a hub."""
         known = (start, inverse)
         if known not in self._hubs:
-            relation, found = self._relation(inverse), []
+            relation, bounds = self._relation(inverse), []
             while start < end:
                 code = int(relation[start])
                 high = self._bound(start, end, code, inverse)[1]
-                found.append((code, start, high))
+                bounds.append((code, start, high))
                 start = high
-            self._hubs[known] = found
+            self._hubs[known] = bounds
         return self._hubs[known]
 
     def described(self, nodes: np.ndarray) -> Described:
@@ -347,26 +347,26 @@ class ArrayStore:
         names = ids if kg.entity_names is kg.entity_ids else kg.entity_names.take(nodes).tolist()
         owners, sought = kg.aliases.owners, np.asarray(nodes, np.int32)
         low, high = np.searchsorted(owners, sought), np.searchsorted(owners, sought, "right")
-        some = np.flatnonzero(high > low).tolist()
+        with_aliases = np.flatnonzero(high > low).tolist()
         return Described(
-            ids, names, {at: tuple(kg.aliases.names[low[at] : high[at]]) for at in some}
+            ids, names, {row: tuple(kg.aliases.names[low[row] : high[row]]) for row in with_aliases}
         )
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
         """See `Store`."""
-        told = self.kg.provenance
-        return None if told is None else told.take(rows).tolist()
+        provenance = self.kg.provenance
+        return None if provenance is None else provenance.take(rows).tolist()
 
     def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See `Store`."""
-        kg, found = self.kg, []
+        kg, held = self.kg, []
         relation_of = {name: row for row, name in enumerate(kg.relations)}
         for head, relation, tail in triples:
             ends = kg.entity_ids.rows(head) + kg.entity_ids.rows(tail)
             code = relation_of.get(relation)
             known = len(ends) == 2 and code is not None
-            found.append(bool(known and kg.find(ends[0], code or 0, ends[1]) >= 0))
-        return found
+            held.append(bool(known and kg.find(ends[0], code or 0, ends[1]) >= 0))
+        return held
 
     def troubles(self) -> list[str]:
         """See `Store`; arrays have none."""

@@ -55,15 +55,15 @@ def of_one_query(
             whole.append(list(there))
         else:
             single += [[key] for key in mine]
-    for groups in (single, whole):
-        some: list[list[Key]] = []
+    for sort in (single, whole):
+        groups: list[list[Key]] = []
         total = 0
-        for group in groups:
+        for group in sort:
             size = sum(sizes[key] for key in group)
-            if some and (total + size > page or len(some) >= most):
-                yield some
-                some, total = [], 0
-            some.append(group)
+            if groups and (total + size > page or len(groups) >= most):
+                yield groups
+                groups, total = [], 0
+            groups.append(group)
             total += size
-        if some:
-            yield some
+        if groups:
+            yield groups

@@ -81,7 +81,7 @@ class ChangedStore:
             self._delta[ends[0], code, False] -= 1
             self._delta[ends[1], code, True] -= 1
         named = [*changes.names.items()]
-        named += [(id, also) for id, some in changes.aliases.items() for also in some]
+        named += [(id, also) for id, aliases in changes.aliases.items() for also in aliases]
         named += [(id, id) for id in self._new if id not in changes.names]
         known = [(node, name) for id, name in named if (node := self._known(id)) is not None]
         self._named = [node for node, _ in known]
@@ -110,17 +110,17 @@ class ChangedStore:
     @functools.cached_property
     def _schema(self) -> KnowledgeGraph:
         kg, relations = self.base.kg, list(self._code)
-        row = {name: at for at, name in enumerate(kg.relations)}
+        row = {name: place for place, name in enumerate(kg.relations)}
         labels = [kg.relation_labels[row[n]] if n in row else relation_words(n) for n in relations]
         others = {
-            at: kg.relation_aliases.get(row[name], ())
-            for at, name in enumerate(relations)
+            place: kg.relation_aliases.get(row[name], ())
+            for place, name in enumerate(relations)
             if name in row
         }
-        made = empty_graph(relations, labels, AliasTable.from_mapping(others))
+        schema = empty_graph(relations, labels, AliasTable.from_mapping(others))
         both = f"{kg.fingerprint} {self.changes.digest}"
-        made.__dict__["fingerprint"] = hashlib.sha256(both.encode()).hexdigest()
-        return made
+        schema.__dict__["fingerprint"] = hashlib.sha256(both.encode()).hexdigest()
+        return schema
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
@@ -130,28 +130,28 @@ class ChangedStore:
         if (node := self._known(name)) is not None:
             return [node]
         mine = [
-            self._named[at]
-            for at in self._labels.rows(name).tolist()
-            if self.changes.names.get(self._id(self._named[at]), name) == name
-            and self._surfaces[at] == name
+            self._named[row]
+            for row in self._labels.rows(name).tolist()
+            if self.changes.names.get(self._id(self._named[row]), name) == name
+            and self._surfaces[row] == name
         ]
         return list(dict.fromkeys([*there, *mine]))
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`."""
         return [
-            list(dict.fromkeys([*found, *(self._named[at] for at in self._labels.rows(text))]))
-            for text, found in zip(texts, self.base.search(texts))
+            list(dict.fromkeys([*nodes, *(self._named[row] for row in self._labels.rows(text))]))
+            for text, nodes in zip(texts, self.base.search(texts))
         ]
 
     def near(self, text: str) -> list[int]:
         """See `Store`."""
-        mine = [self._named[at] for at in self._labels.near(text, self._surfaces.__getitem__)]
+        mine = [self._named[row] for row in self._labels.near(text, self._surfaces.__getitem__)]
         return list(dict.fromkeys([*self.base.near(text), *mine]))
 
     def worded(self, text: str) -> list[int]:
         """See `Store`."""
-        mine = [self._named[at] for at in self._labels.worded(text).tolist()]
+        mine = [self._named[row] for row in self._labels.worded(text).tolist()]
         return list(dict.fromkeys([*self.base.worded(text), *mine]))
 
     def runs(self, nodes: np.ndarray) -> Runs:
@@ -169,22 +169,24 @@ class ChangedStore:
         for node in nodes.tolist():
             for code, inverse in self._beside.get(node, ()):
                 rows.setdefault((node, code, inverse), 0)
-        told = [(*key, size + self._delta.get(key, 0)) for key, size in rows.items()]
-        return Runs.of([run for run in told if run[3]])
+        sums = [(*key, size + self._delta.get(key, 0)) for key, size in rows.items()]
+        return Runs.of([run for run in sums if run[3]])
 
     def fetch(self, runs: Runs) -> Facts:
         """See `Store`."""
         code = self._to_base[runs.relation]
         old = np.flatnonzero((runs.node < self.base.kg.num_entities) & (code >= 0))
         facts = self.base.fetch(runs._replace(relation=code).take(old))
-        kept = ~np.isin(facts.rows, list(self._removed))
-        triples = facts.triples[kept]
+        remaining = ~np.isin(facts.rows, list(self._removed))
+        triples = facts.triples[remaining]
         triples[:, 1] = self._of_base[triples[:, 1]]
         keys = zip(runs.node.tolist(), runs.relation.tolist(), runs.inverse.tolist())
-        mine = np.unique([at for key in keys for at in self._facts.get(key, ())]).astype(np.int64)
+        mine = np.unique([place for key in keys for place in self._facts.get(key, ())]).astype(
+            np.int64
+        )
         return Facts(
             np.concatenate([triples, self._added[mine]]),
-            np.concatenate([facts.rows[kept], self.base.kg.num_triples + mine]),
+            np.concatenate([facts.rows[remaining], self.base.kg.num_triples + mine]),
         )
 
     @property
@@ -203,9 +205,9 @@ class ChangedStore:
 
     def some(self, most: int) -> np.ndarray:
         """See `Store`; of the arrays, and what was added first."""
-        found = self.base.some(most)
-        found[:, 1] = self._of_base[found[:, 1]]
-        return np.concatenate([found, self._added[:most]])
+        sample = self.base.some(most)
+        sample[:, 1] = self._of_base[sample[:, 1]]
+        return np.concatenate([sample, self._added[:most]])
 
     def _id(self, node: int) -> str:
         old = self.base.kg.num_entities
@@ -214,27 +216,27 @@ class ChangedStore:
     def described(self, nodes: np.ndarray) -> Described:
         """See `Store`."""
         old = nodes < self.base.kg.num_entities
-        told = self.base.described(np.where(old, nodes, 0)) if old.any() else None
+        base = self.base.described(np.where(old, nodes, 0)) if old.any() else None
         ids = [self._id(node) for node in nodes.tolist()]
         names, aliases = [], {}
-        for at, id in enumerate(ids):
-            mine = told is not None and bool(old[at])
-            names.append(self.changes.names.get(id, told.names[at] if told and mine else id))
-            also = (*(told.aliases.get(at, ()) if told and mine else ()),)
+        for place, id in enumerate(ids):
+            mine = base is not None and bool(old[place])
+            names.append(self.changes.names.get(id, base.names[place] if base and mine else id))
+            also = (*(base.aliases.get(place, ()) if base and mine else ()),)
             if also := tuple(dict.fromkeys([*also, *self.changes.aliases.get(id, ())])):
-                aliases[at] = also
+                aliases[place] = also
         return Described(ids, names, aliases)
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
         """See `Store`."""
         old = rows < self.base.kg.num_triples
-        told = self.base.sources(rows[old])
-        if told is None and not any(self._sources):
+        base = self.base.sources(rows[old])
+        if base is None and not any(self._sources):
             return None
-        found = iter(told or [""] * int(old.sum()))
+        rest = iter(base or [""] * int(old.sum()))
         first = self.base.kg.num_triples
         return [
-            next(found) if mine else self._sources[row - first]
+            next(rest) if mine else self._sources[row - first]
             for mine, row in zip(old.tolist(), rows.tolist())
         ]
 

@@ -59,7 +59,7 @@ def cuts_met(
         that have them are asked for.
     """
     assert graph.node_of is not None
-    row = {name: at for at, name in enumerate(names)}
+    row = {name: place for place, name in enumerate(names)}
     met = np.zeros(len(cuts.node), bool)
     beyond: list[Runs] = []
     everywhere: dict[str, None] = {}

@@ -44,26 +44,26 @@ def add(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
         JaxkgError: no saved graph there, another process is changing it, or it cannot be written.
     """
     saved = open_graph(folder, verify=False, changed=False, packed=True)
-    found = [0, 0]
+    counts = [0, 0]
     fresh: list[str] = []
 
     def change(changes: Changes) -> dict[str, Any]:
         triples = [kg.triple(row) for row in range(kg.num_triples)]
         there = _there(saved, changes, triples)
         rows = [row for row, held in enumerate(there) if not held]
-        found[:] = len(rows), len(triples) - len(rows)
+        counts[:] = len(rows), len(triples) - len(rows)
         known = {*saved.relations, *(relation for _, relation, _ in changes.added)}
         fresh[:] = sorted({triples[row][1] for row in rows} - known)
-        named = [at for at in range(kg.num_entities) if kg.name(at) != kg.entity_ids[at]]
+        named = [row for row in range(kg.num_entities) if kg.name(row) != kg.entity_ids[row]]
         return {
             "add": [triples[row] for row in rows],
             "sources": [kg.source(row) or "" for row in rows] if kg.provenance else [],
-            "names": {kg.entity_ids[at]: kg.name(at) for at in named},
-            "aliases": {kg.entity_ids[at]: list(also) for at, also in kg.aliases.items()},
+            "names": {kg.entity_ids[row]: kg.name(row) for row in named},
+            "aliases": {kg.entity_ids[row]: list(also) for row, also in kg.aliases.items()},
         }
 
     change_graph(folder, lambda: _fingerprint(folder, saved), change)
-    return Edited(found[0], found[1], tuple(fresh))
+    return Edited(counts[0], counts[1], tuple(fresh))
 
 
 def remove(folder: str | os.PathLike[str], kg: KnowledgeGraph) -> Edited:
@@ -123,15 +123,15 @@ def verify(folder: str | os.PathLike[str]) -> None:
 def _there(saved: KnowledgeGraph, changes: Changes, triples: Sequence[Triple]) -> list[bool]:
     """Whether the graph as it is now has each of these facts."""
     row = {name: code for code, name in enumerate(saved.relations)}
-    found = []
+    is_held = []
     for fact in triples:
         head, relation, tail = fact
         if fact in changes.added or fact in changes.removed or relation not in row:
-            found.append(fact in changes.added)
+            is_held.append(fact in changes.added)
             continue
         ends = saved.entity_ids.rows(head), saved.entity_ids.rows(tail)
-        found.append(all(ends) and int(saved.find(ends[0][0], row[relation], ends[1][0])) >= 0)
-    return found
+        is_held.append(all(ends) and int(saved.find(ends[0][0], row[relation], ends[1][0])) >= 0)
+    return is_held
 
 
 def _fingerprint(folder: str | os.PathLike[str], saved: KnowledgeGraph) -> str:

@@ -124,8 +124,8 @@ class Endpoint:
             JaxkgError: the endpoint fails, refuses, or answers with something else.
         """
         reply, whole = self._reply(query, fresh)
-        found = reply.get("results", {})
-        rows = found.get("bindings") if isinstance(found, dict) else None
+        results = reply.get("results", {})
+        rows = results.get("bindings") if isinstance(results, dict) else None
         if not isinstance(rows, list):
             raise JaxkgError(f"{self.title}: no SPARQL results to {one_line(query)[:120]!r}")
         return Rows(rows, whole)
@@ -157,14 +157,14 @@ class Endpoint:
             if (early := self._last + self.settings.pause - time.monotonic()) > 0:
                 time.sleep(early)
             self.sent += 1
-            found = self._once(query)
+            reply = self._once(query)
             self._last = time.monotonic()
-            if isinstance(found, _Reply):
-                return found
-            wait = backoff.wait(attempt, found)
+            if isinstance(reply, _Reply):
+                return reply
+            wait = backoff.wait(attempt, reply)
             if wait is None:
                 tried = f" (tried {attempt} times)" if attempt > 1 else ""
-                raise JaxkgError(f"{self.title}: {self._secrets.hide(found.detail)}{tried}")
+                raise JaxkgError(f"{self.title}: {self._secrets.hide(reply.detail)}{tried}")
             time.sleep(wait)
 
     def _once(self, query: str) -> Any:
@@ -224,15 +224,15 @@ class Endpoint:
                 "results; is it the address of the query endpoint, as http://host:port/query?"
             )
         try:
-            found = read_json(body, self.title, strict=False)
+            content = read_json(body, self.title, strict=False)
         except JaxkgError as error:
             if body.rstrip().endswith(b"}"):
                 raise
             return Fault("connection", f"half a reply ({error})", again=True)
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise JaxkgError(f"{self.title}: the reply is JSON, but not a SPARQL result")
         # Virtuoso tells of its limit of time by a header, and by 206 where it is told to.
-        return _Reply(body, found, status == 200 and headers.get("x-sql-state") != "S1TAT")
+        return _Reply(body, content, status == 200 and headers.get("x-sql-state") != "S1TAT")
 
     def _refused(self, fault: Any, status: int) -> Any:
         if status in (401, 403):

@@ -23,16 +23,16 @@ def save_labels(store: SparqlStore, folder: str | os.PathLike[str]) -> int:
     Raises:
         JaxkgError: the endpoint fails or does not give all of them; or see `save_graph`.
     """
-    told = store.names()
+    names = store.names()
     if troubles := store.troubles():
         raise JaxkgError(f"not all names were read: {'; '.join(troubles)}")
-    ids = sorted(told)
+    ids = sorted(names)
     kg = KnowledgeGraph(
         entity_ids=NameTable.from_names(ids, ascending=True),
-        entity_names=NameTable.from_names([told[id][0] for id in ids]),
+        entity_names=NameTable.from_names([names[id][0] for id in ids]),
         relations=(_source(store),),
         triples=np.empty((0, 3), np.int32),
-        aliases=AliasTable.from_mapping({row: told[id][1:] for row, id in enumerate(ids)}),
+        aliases=AliasTable.from_mapping({row: names[id][1:] for row, id in enumerate(ids)}),
     )
     save_graph(kg, folder, beside=lambda path: save_index(path, kg))
     return len(ids)
@@ -44,11 +44,11 @@ def open_labels(store: SparqlStore, folder: str | os.PathLike[str]) -> ArrayStor
     Raises:
         JaxkgError: there are none, or they are of another endpoint, graph or language.
     """
-    kept = ArrayStore.open(folder)
-    if kept.kg.num_triples or kept.kg.relations != (_source(store),):
-        of = "a graph" if kept.kg.num_triples else ", ".join(kept.kg.relations)
+    labels = ArrayStore.open(folder)
+    if labels.kg.num_triples or labels.kg.relations != (_source(store),):
+        of = "a graph" if labels.kg.num_triples else ", ".join(labels.kg.relations)
         raise JaxkgError(f"{os.fspath(folder)}: of {of}, not names of {_source(store)}")
-    return kept
+    return labels
 
 
 def _source(store: SparqlStore) -> str:

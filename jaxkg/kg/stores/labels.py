@@ -75,14 +75,14 @@ class Hashes:
         words: list[int] = []
         counts = np.empty(len(names), np.int64)
         for place, name in enumerate(names):
-            found = search_words(name)
-            for word in found:
+            spelt = search_words(name)
+            for word in spelt:
                 hashed = known.get(word)
                 if hashed is None:
                     hashed = known[word] = hash_of(word)
                 words.append(hashed)
-            counts[place] = len(found)
-            keys[place] = known[found[0]] if len(found) == 1 else hash_of(" ".join(found))
+            counts[place] = len(spelt)
+            keys[place] = known[spelt[0]] if len(spelt) == 1 else hash_of(" ".join(spelt))
         self._keys.append(keys)
         self._owners.append(np.asarray(owners, np.int32))
         self._words.append(np.array(words, np.uint64))
@@ -94,19 +94,19 @@ class Hashes:
     def _prune(self) -> None:
         """Forget words that too many names have, of which there may be more than of all others."""
         words, owners = _joined(self._words, np.uint64), _joined(self._word_owners, np.int32)
-        told, counts = np.unique(words, return_counts=True)
-        self._common = np.union1d(self._common, told[counts > _COMMON])
-        kept = ~np.isin(words, self._common)
-        self._kept.append(words[kept])
-        self._kept_owners.append(owners[kept])
+        distinct, counts = np.unique(words, return_counts=True)
+        self._common = np.union1d(self._common, distinct[counts > _COMMON])
+        is_rare = ~np.isin(words, self._common)
+        self._kept.append(words[is_rare])
+        self._kept_owners.append(owners[is_rare])
         self._words, self._word_owners, self._recent = [], [], 0
 
     def index(self) -> LabelIndex:
         """All of them, sorted; words that too many names have are left out. They are let go of."""
         self._prune()
         names = map(np.concatenate, zip(*_sorted(self._keys, self._owners)))
-        told = _sorted(self._kept, self._kept_owners)
-        words = map(np.concatenate, zip(*(self._rare(*part) for part in told)))
+        parts = _sorted(self._kept, self._kept_owners)
+        words = map(np.concatenate, zip(*(self._rare(*part) for part in parts)))
         return LabelIndex(*names, *words)
 
     def _rare(self, words: np.ndarray, owners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,20 +150,20 @@ class LabelIndex:
 
         rows = self.sharing(text).tolist()
         names = [name_of(row).lower() for row in rows]
-        found = process.extract(
+        matches = process.extract(
             text.lower(), names, scorer=fuzz.ratio, score_cutoff=_NEAR_LEAST, limit=_NEAR
         )
-        return [rows[place] for _, _, place in found]
+        return [rows[place] for _, _, place in matches]
 
     def worded(self, text: str) -> np.ndarray:
         """Rows whose names have every word of a text, and further ones; rarer words alone."""
-        found = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
-        return functools.reduce(np.intersect1d, found)
+        owners = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
+        return functools.reduce(np.intersect1d, owners)
 
     def sharing(self, text: str) -> np.ndarray:
         """Rows whose names have one of the rarer words of a text."""
-        found = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
-        return np.unique(np.concatenate([np.empty(0, np.int32), *found]))
+        owners = [_found(self.words, self.word_owners, hash_of(w)) for w in search_words(text)]
+        return np.unique(np.concatenate([np.empty(0, np.int32), *owners]))
 
 
 def label_index(names: Iterable[str]) -> LabelIndex:
@@ -181,14 +181,14 @@ def spans(words: Sequence[str], texts: Sequence[str]) -> list[str]:
         words: folded.
         texts: as written.
     """
-    found = []
+    texts_of = []
     for first in range(len(words)):
         for last in range(first, min(first + LONGEST, len(words))):
             inside = words[first : last + 1]
             said = any(word not in QUESTION_WORDS and len(word) > 1 for word in inside)
             if said or any(text != text.lower() for text in texts[max(first, 1) : last + 1]):
-                found.append(" ".join(texts[first : last + 1]))
-    return list(dict.fromkeys(found))
+                texts_of.append(" ".join(texts[first : last + 1]))
+    return list(dict.fromkeys(texts_of))
 
 
 def _joined(parts: list[np.ndarray], kind: type[np.integer[Any]]) -> np.ndarray:
@@ -201,10 +201,10 @@ def _sorted(
     """Hashes in order with their owners, in parts by their first bits; the lists are emptied."""
     for first in range(1 << _PART_BITS):
         held = [part >> np.uint64(64 - _PART_BITS) == first for part in hashes]
-        some = _joined([part[here] for part, here in zip(hashes, held)], np.uint64)
+        hashes_of = _joined([part[here] for part, here in zip(hashes, held)], np.uint64)
         owned = _joined([part[here] for part, here in zip(owners, held)], np.int32)
-        order = np.argsort(some, kind="stable")
-        yield some[order], owned[order]
+        order = np.argsort(hashes_of, kind="stable")
+        yield hashes_of[order], owned[order]
     hashes.clear()
     owners.clear()
 

@@ -31,11 +31,11 @@ class Pages:
         counted, _ = self._endpoint.select(self._patterns.counted(query))
         if counted and int(counted[0]["n"]["value"]) <= len(rows):
             return Rows(rows, whole)
-        found: list[dict[str, dict[str, str]]] = []
+        lines: list[dict[str, dict[str, str]]] = []
         while whole and len(rows) >= self.cap:
-            rows, whole = self._page(f"{query} ORDER BY {order}", len(found))
-            found += rows
-        return Rows(found, whole)
+            rows, whole = self._page(f"{query} ORDER BY {order}", len(lines))
+            lines += rows
+        return Rows(lines, whole)
 
     def _page(self, ordered: str, start: int) -> Rows:
         part = f"LIMIT {self.cap} OFFSET {start}"

@@ -64,16 +64,16 @@ class Patterns:
             f"{self._where('?s ?p ?l')} FILTER(?p IN ({self._names})) }}"
         )
 
-    def counts(self, at: str, terms: str) -> str:
+    def counts(self, end: str, terms: str) -> str:
         """Facts ?n of each relation ?p of these terms, which are the ?s or the ?o of them."""
         return (
-            f"SELECT ?{at} ?p (COUNT(*) AS ?n) WHERE {{ VALUES ?{at} {{ {terms} }} "
-            f"{self._facts} }} GROUP BY ?{at} ?p"
+            f"SELECT ?{end} ?p (COUNT(*) AS ?n) WHERE {{ VALUES ?{end} {{ {terms} }} "
+            f"{self._facts} }} GROUP BY ?{end} ?p"
         )
 
-    def facts(self, at: str, terms: str) -> str:
+    def facts(self, end: str, terms: str) -> str:
         """Facts of these terms, which are as in `counts`, or of (term, relation) pairs."""
-        of = f"(?{at} ?p)" if terms.startswith("(") else f"?{at}"
+        of = f"(?{end} ?p)" if terms.startswith("(") else f"?{end}"
         return f"SELECT ?s ?p ?o WHERE {{ VALUES {of} {{ {terms} }} {self._facts} }}"
 
     def told(self, terms: str) -> str:
@@ -107,11 +107,11 @@ class Patterns:
 
         VALUES of several variables would be shorter, but Virtuoso loses texts in a language there.
         """
-        some = (
+        branches = (
             f"{{ SELECT ({place} AS ?n) WHERE {{ {pattern} }} LIMIT 1 }}"
             for place, pattern in enumerate(each)
         )
-        return f"SELECT ?n WHERE {{ {' UNION '.join(some)} }}"
+        return f"SELECT ?n WHERE {{ {' UNION '.join(branches)} }}"
 
     @property
     def _names(self) -> str:

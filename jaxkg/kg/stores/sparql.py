@@ -100,29 +100,31 @@ class SparqlStore:
     def _whole_schema(self) -> KnowledgeGraph:
         nodes = list(map(self._intern, self._iris))
         self._tell(nodes)
-        told = [self._told.get(node, ()) for node in nodes]
-        labels = [some[0] if some else relation_words(n) for some, n in zip(told, self._names)]
-        others = AliasTable.from_mapping({row: some[1:] for row, some in enumerate(told) if some})
-        made = empty_graph(self._names, labels, others)
+        names = [self._told.get(node, ()) for node in nodes]
+        labels = [texts[0] if texts else relation_words(n) for texts, n in zip(names, self._names)]
+        others = AliasTable.from_mapping(
+            {row: texts[1:] for row, texts in enumerate(names) if texts}
+        )
+        schema = empty_graph(self._names, labels, others)
         about = repr((self.endpoint.url, self.patterns, self._counts))
-        made.__dict__["fingerprint"] = hashlib.sha256(about.encode()).hexdigest()
-        return made
+        schema.__dict__["fingerprint"] = hashlib.sha256(about.encode()).hexdigest()
+        return schema
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
         """See `Store`. Each is asked once."""
         if len(self._known) > _FORGET:
             self._known.clear()
-        before, found = len(self._troubles), dict[str, list[int]]()
+        before, bearers = len(self._troubles), dict[str, list[int]]()
         unknown = [name for name in dict.fromkeys(names) if name not in self._known]
         terms = {name: term for name in unknown if (term := written(name))}
-        for some in batches(list(terms), max(1, self.endpoint.settings.batch // 4)):
-            rows, _ = self._answered(self.patterns.mentioned(terms[name] for name in some))
-            there = [some[int(row["n"]["value"])] for row in rows]
-            found |= {name: [self._intern(name)] for name in there}
-        found |= self._bearers({name: [name] for name in unknown if name not in found})
+        for batch in batches(list(terms), max(1, self.endpoint.settings.batch // 4)):
+            rows, _ = self._answered(self.patterns.mentioned(terms[name] for name in batch))
+            there = [batch[int(row["n"]["value"])] for row in rows]
+            bearers |= {name: [self._intern(name)] for name in there}
+        bearers |= self._bearers({name: [name] for name in unknown if name not in bearers})
         if len(self._troubles) == before:
-            self._known |= {name: found.get(name, []) for name in unknown}
-        return [self._known.get(name) or found.get(name, []) for name in names]
+            self._known |= {name: bearers.get(name, []) for name in unknown}
+        return [self._known.get(name) or bearers.get(name, []) for name in names]
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
         """See `Store`; as written, in small letters, and with capitals. Each is asked once."""
@@ -138,10 +140,12 @@ class SparqlStore:
             for said in dict.fromkeys((text, text.lower(), capital, text.title())):
                 means.setdefault(said, []).append(text)
         before = len(self._troubles)
-        found = self._bearers(means)
+        bearers = self._bearers(means)
         if len(self._troubles) == before:
-            self._found |= {text: found.get(text, []) for text in texts if text not in self._found}
-        return [self._found.get(text) or found.get(text, []) for text in texts]
+            self._found |= {
+                text: bearers.get(text, []) for text in texts if text not in self._found
+            }
+        return [self._found.get(text) or bearers.get(text, []) for text in texts]
 
     def near(self, text: str) -> list[int]:
         """See `Store`; without labels that are kept nothing is near."""
@@ -158,12 +162,12 @@ class SparqlStore:
 
     def _bearers(self, means: dict[str, list[str]]) -> dict[str, list[int]]:
         """Entities whose name is one of the keys, by the texts it stands for."""
-        found: dict[str, dict[int, None]] = {}
-        for some in batches(list(means), 2 * self.endpoint.settings.batch):
-            for row in self._answered(self.patterns.named(some), "?s ?l")[0]:
+        nodes: dict[str, dict[int, None]] = {}
+        for batch in batches(list(means), 2 * self.endpoint.settings.batch):
+            for row in self._answered(self.patterns.named(batch), "?s ?l")[0]:
                 for text in means.get(row["l"]["value"], ()):
-                    found.setdefault(text, {})[self._intern(id_of(row["s"]))] = None
-        return {text: list(some) for text, some in found.items()}
+                    nodes.setdefault(text, {})[self._intern(id_of(row["s"]))] = None
+        return {text: list(batch) for text, batch in nodes.items()}
 
     def runs(self, nodes: np.ndarray) -> Runs:
         """See `Store`."""
@@ -171,22 +175,22 @@ class SparqlStore:
         wanted = nodes.tolist()
         partial: dict[int, list[tuple[int, int, bool, int]]] = {}
         missing = [node for node in wanted if node not in self._runs]
-        for some in batches(missing, self.endpoint.settings.batch):
-            counted: dict[int, list[tuple[int, int, bool, int]]] = {node: [] for node in some}
+        for batch in batches(missing, self.endpoint.settings.batch):
+            counted: dict[int, list[tuple[int, int, bool, int]]] = {node: [] for node in batch}
             whole = True
-            for inverse, at in ((False, "s"), (True, "o")):
-                terms = self._terms(some, subjects=not inverse)
+            for inverse, end in ((False, "s"), (True, "o")):
+                terms = self._terms(batch, subjects=not inverse)
                 if not terms:
                     continue
-                rows, complete = self._answered(self.patterns.counts(at, terms), f"?{at} ?p")
+                rows, complete = self._answered(self.patterns.counts(end, terms), f"?{end} ?p")
                 whole &= complete
-                for row in filter(lambda row: at in row, rows):
-                    node, relation = self._node.get(id_of(row[at])), self._relation(row["p"])
+                for row in filter(lambda row: end in row, rows):
+                    node, relation = self._node.get(id_of(row[end])), self._relation(row["p"])
                     if node in counted and relation is not None:
                         counted[node].append((node, relation, inverse, int(row["n"]["value"])))
             (self._runs if whole else partial).update(counted)
         every = ((self._runs.get(node) or partial.get(node, ())) for node in wanted)
-        return Runs.of([run for some in every for run in some])
+        return Runs.of([run for batch in every for run in batch])
 
     def fetch(self, runs: Runs) -> Facts:
         """See `Store`."""
@@ -200,11 +204,11 @@ class SparqlStore:
         for inverse in (False, True):
             wanted = [key for key in keys if key[2] == inverse and key not in self._facts]
             for groups in of_one_query(wanted, sizes, self._runs, settings.batch, settings.page):
-                found, whole = self._fetched(groups, sizes)
-                (self._facts if whole else partial).update(found)
-                self._held += sum(map(len, found.values()))
+                facts, whole = self._fetched(groups, sizes)
+                (self._facts if whole else partial).update(facts)
+                self._held += sum(map(len, facts.values()))
         every = ((self._facts.get(key) or partial.get(key, ())) for key in keys)
-        table = np.array([fact for some in every for fact in some], np.int64).reshape(-1, 3)
+        table = np.array([fact for part in every for fact in part], np.int64).reshape(-1, 3)
         return Facts(table, np.full(len(table), -1))
 
     def _fetched(
@@ -221,15 +225,15 @@ class SparqlStore:
             for node, relation, _ in group[:1]
         )
         rows, _ = self._answered(self.patterns.facts("o" if inverse else "s", terms), "?s ?p ?o")
-        found: dict[Key, list[tuple[int, int, int]]] = {key: [] for key in keys}
+        facts: dict[Key, list[tuple[int, int, int]]] = {key: [] for key in keys}
         for row in rows:
             head, end = self._of(row["s"]), self._of(row["o"])
             relation = self._relation(row["p"])
             if relation is not None:
                 key = (end if inverse else head, relation, inverse)
-                found.setdefault(key, []).append((head, relation, end))
+                facts.setdefault(key, []).append((head, relation, end))
         self._short(wanted - len(rows))
-        return found, wanted <= len(rows)
+        return facts, wanted <= len(rows)
 
     @property
     def count(self) -> int | None:
@@ -273,23 +277,25 @@ class SparqlStore:
         listed = nodes.tolist()
         self._tell(listed)
         ids = [self._ids[node] for node in listed]
-        told = [self._told.get(node, ()) for node in listed]
+        texts_of = [self._told.get(node, ()) for node in listed]
         names = [
-            some[0] if some else shown(id, self._values.get(node))
-            for some, id, node in zip(told, ids, listed)
+            texts[0] if texts else shown(id, self._values.get(node))
+            for texts, id, node in zip(texts_of, ids, listed)
         ]
-        return Described(ids, names, {at: some[1:] for at, some in enumerate(told) if some[1:]})
+        return Described(
+            ids, names, {row: texts[1:] for row, texts in enumerate(texts_of) if texts[1:]}
+        )
 
     def _tell(self, nodes: Sequence[int]) -> None:
         """Read the names of entities: in the language first, then in none, then other names."""
         unknown = [node for node in nodes if node not in self._told]
         rest = [node for node in unknown if not self._ids[node].startswith(('"', "_:"))]
-        for some in batches(rest, 2 * self.endpoint.settings.batch):
-            terms = self._terms(some)
+        for batch in batches(rest, 2 * self.endpoint.settings.batch):
+            terms = self._terms(batch)
             rows, whole = (
                 self._answered(self.patterns.told(terms), "?s ?p ?l") if terms else ([], True)
             )
-            self._learn(some, rows, whole)
+            self._learn(batch, rows, whole)
 
     def _learn(self, nodes: Iterable[int], rows: list[Row], whole: bool) -> None:
         """Names of entities from rows of `Patterns.told`; where they are not all, those there."""
@@ -301,9 +307,9 @@ class SparqlStore:
             if node is not None and text:
                 names.setdefault(node, []).append((rank, text))
         for node in nodes:
-            told = tuple(dict.fromkeys(text for _, text in sorted(names.get(node, ()))))
-            if told or whole:
-                self._told[node] = told
+            texts = tuple(dict.fromkeys(text for _, text in sorted(names.get(node, ()))))
+            if texts or whole:
+                self._told[node] = texts
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
         """See `Store`: the endpoint."""
@@ -317,26 +323,26 @@ class SparqlStore:
         blank = [any(term.startswith("_:") for term in fact) for fact in facts]
         terms = [[written(term) for term in fact] for fact in facts]
         asked = [
-            tuple(term or "" for term in some)
-            for some in terms
-            if None not in some and not str(some[0]).startswith('"')
+            tuple(term or "" for term in batch)
+            for batch in terms
+            if None not in batch and not str(batch[0]).startswith('"')
         ]
         there = set[tuple[str, ...]]()
-        for some in batches(asked, max(1, self.endpoint.settings.batch // 4)):
-            rows = self.endpoint.select(self.patterns.held(some), fresh=True).rows
-            there |= {some[int(row["n"]["value"])] for row in rows}
+        for batch in batches(asked, max(1, self.endpoint.settings.batch // 4)):
+            rows = self.endpoint.select(self.patterns.held(batch), fresh=True).rows
+            there |= {batch[int(row["n"]["value"])] for row in rows}
         return [skipped or tuple(fact) in there for skipped, fact in zip(blank, terms)]
 
     def troubles(self) -> list[str]:
         """See `Store`."""
-        told, self._troubles = self._troubles, []
-        return told
+        troubles, self._troubles = self._troubles, []
+        return troubles
 
     def stats(self) -> dict[str, Any]:
         """See `Store`."""
         labelled, _ = self._answered(self.patterns.labelled()) if self.closed else ([], False)
         counts = sorted(self._counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        found: dict[str, Any] = {
+        stats: dict[str, Any] = {
             "endpoint": self.title,
             "relations": len(self._names) if self.closed else None,
             "triples": sum(self._counts.values()) if self.closed else None,
@@ -344,7 +350,7 @@ class SparqlStore:
             "relation_counts": dict(counts),
         }
         troubles = self.troubles()
-        return found | ({"incomplete": "; ".join(troubles)} if troubles else {})
+        return stats | ({"incomplete": "; ".join(troubles)} if troubles else {})
 
     def _answered(self, query: str, order: str | None = None) -> tuple[list[Row], bool]:
         """Rows, and whether they are all; where they are not, that is told."""

@@ -49,17 +49,17 @@ def read_corpus(
     Raises:
         JaxkgError: no such file, no documents of any such form, or none with text.
     """
-    found: list[tuple[str, str]] = []
+    documents: list[tuple[str, str]] = []
     for place, document in _documents(existing(path)):
         if document[1].strip():
-            found.append(document)
+            documents.append(document)
         elif on_left_out is None:
             raise JaxkgError(f"{place}: has no text")
         else:
             on_left_out(f"{place}: has no text, left out")
-    if not found:
+    if not documents:
         raise JaxkgError(f"{os.fspath(path)}: no document has any text")
-    return found
+    return documents
 
 
 def _documents(path: Path) -> list[tuple[str, tuple[str, str]]]:
@@ -132,17 +132,17 @@ def build_hypergraph(
     counts = tally(outcomes)
     edges: list[Hyperedge] = []
     spellings: dict[str, Counter[str]] = {}
-    told: dict[str, dict[str, None]] = {}
+    notes: dict[str, dict[str, None]] = {}
     for chunk, outcome in zip(chunks, outcomes):
         if outcome.value is not None:
-            edges += _edges(chunk, outcome.value, spellings, told)
+            edges += _edges(chunk, outcome.value, spellings, notes)
     if not edges:
         first = next((o.detail for o in outcomes if o.error), "no passage states a fact")
         raise JaxkgError(f"nothing was read from {len(chunks)} chunks ({counts}); first: {first}")
     graph = KnowledgeHypergraph.from_edges(
         edges,
         names={id: seen.most_common(1)[0][0] for id, seen in spellings.items()},
-        descriptions={id: "; ".join(some) for id, some in told.items() if some},
+        descriptions={id: "; ".join(texts) for id, texts in notes.items() if texts},
         chunks=chunks,
     )
     unread = tuple(chunk.id for chunk, outcome in zip(chunks, outcomes) if outcome.value is None)
@@ -153,7 +153,7 @@ def _edges(
     chunk: Chunk,
     read: Extraction,
     spellings: dict[str, Counter[str]],
-    told: dict[str, dict[str, None]],
+    notes: dict[str, dict[str, None]],
 ) -> list[Hyperedge]:
     """The facts of one chunk, and the passage they make; entities are noted."""
     edges = []
@@ -168,7 +168,7 @@ def _edges(
                 spellings.setdefault(id, Counter())[entity.name.strip()] += 1
                 members[id] = None
                 if entity.description.strip():
-                    told.setdefault(id, {})[entity.description.strip()] = None
+                    notes.setdefault(id, {})[entity.description.strip()] = None
         if fact.fact.strip() and members:
             edges.append(Hyperedge(fact.fact.strip(), tuple(members), "fact", chunk.id))
             everyone |= members

@@ -73,32 +73,32 @@ def inner_question(text: str) -> Inner | None:
     ('Who bombed #1', None)
     """
     body = text.strip().rstrip("?").rstrip()
-    for found in reversed(list(_CLAUSE.finditer(body))):
-        clause = body[found.end() :]
+    for match in reversed(list(_CLAUSE.finditer(body))):
+        clause = body[match.end() :]
         if not _names(clause):
             continue
         cut = _GOES_ON.search(clause)
         if cut is not None and _names(clause[: cut.start()]):
             clause = clause[: cut.start()]
-        where = "in " if found["link"] not in ("that", "which", "who") else ""
-        rest = body[: found.start()] + SLOT + body[found.end() + len(clause) :]
-        return Inner(f"{where}what {found['noun']} {clause}", rest)
-    for found in reversed(list(_OF.finditer(body))):
-        rest = body[: found.start()] + SLOT + body[found.end() :]
-        return Inner(f"{found['name']} {found['noun']}", rest)
-    if found := _OWNED.search(body):
-        asking = re.match(rf"(?:{'|'.join(_ASKING)}) ", found["name"])
-        name = found["name"][asking.end() :] if asking else found["name"]
-        start = found.end("name") - len(name)
-        return Inner(f"{name} {found['noun']}", body[:start] + SLOT + body[found.end() :])
-    if found := _BARE.search(body):
-        asks = f"what {found['noun']}{found['name']} {found['rest']}"
-        return Inner(asks, body[: found.start()] + SLOT + body[found.end() :])
+        where = "in " if match["link"] not in ("that", "which", "who") else ""
+        rest = body[: match.start()] + SLOT + body[match.end() + len(clause) :]
+        return Inner(f"{where}what {match['noun']} {clause}", rest)
+    for match in reversed(list(_OF.finditer(body))):
+        rest = body[: match.start()] + SLOT + body[match.end() :]
+        return Inner(f"{match['name']} {match['noun']}", rest)
+    if match := _OWNED.search(body):
+        asking = re.match(rf"(?:{'|'.join(_ASKING)}) ", match["name"])
+        name = match["name"][asking.end() :] if asking else match["name"]
+        start = match.end("name") - len(name)
+        return Inner(f"{name} {match['noun']}", body[:start] + SLOT + body[match.end() :])
+    if match := _BARE.search(body):
+        asks = f"what {match['noun']}{match['name']} {match['rest']}"
+        return Inner(asks, body[: match.start()] + SLOT + body[match.end() :])
     return None
 
 
 def retrieve_in_steps(
-    retriever: Retriever, questions: Sequence[str], found: Sequence[Retrieved], *, names: int
+    retriever: Retriever, questions: Sequence[str], wholes: Sequence[Retrieved], *, names: int
 ) -> list[Retrieved]:
     """Search for the inner question of each, then for what is left with each of its answers.
 
@@ -113,31 +113,33 @@ def retrieve_in_steps(
         As `found`, with passages, paths and entities of all that was asked; what any of it has
         high up comes first.
     """
-    inner = {place: one for place, text in enumerate(questions) if (one := inner_question(text))}
-    first = dict(zip(inner, retriever.retrieve([one.asks for one in inner.values()])))
+    inner = {
+        place: split for place, text in enumerate(questions) if (split := inner_question(text))
+    }
+    first = dict(zip(inner, retriever.retrieve([split.asks for split in inner.values()])))
     asked = [
-        (place, one.filled(name))
-        for place, one in inner.items()
-        for name in _answers(retriever, first[place], one.asks, names)
+        (place, split.filled(name))
+        for place, split in inner.items()
+        for name in _answers(retriever, first[place], split.asks, names)
     ]
     left: dict[int, list[Retrieved]] = {place: [] for place in inner}
-    for (place, _), one in zip(asked, retriever.retrieve([text for _, text in asked])):
-        left[place].append(one)
+    for (place, _), split in zip(asked, retriever.retrieve([text for _, text in asked])):
+        left[place].append(split)
     return [
         _together([whole, first[place], *left[place]]) if place in inner else whole
-        for place, whole in enumerate(found)
+        for place, whole in enumerate(wholes)
     ]
 
 
 def _names(text: str) -> bool:
     """Whether a text has a name in it."""
-    return any(found[0].split()[0] not in _ASKING for found in re.finditer(_NAME, text))
+    return any(match[0].split()[0] not in _ASKING for match in re.finditer(_NAME, text))
 
 
-def _answers(retriever: Retriever, found: Retrieved, asks: str, count: int) -> list[str]:
-    graph, told = retriever.index.graph, asks.lower()
-    names = (graph.entity_names[entity] for entity, _ in found.entities[: 4 * count])
-    return [name for name in dict.fromkeys(names) if name.lower() not in told][:count]
+def _answers(retriever: Retriever, retrieval: Retrieved, asks: str, count: int) -> list[str]:
+    graph, question_text = retriever.index.graph, asks.lower()
+    names = (graph.entity_names[entity] for entity, _ in retrieval.entities[: 4 * count])
+    return [name for name in dict.fromkeys(names) if name.lower() not in question_text][:count]
 
 
 def _together(parts: Sequence[Retrieved]) -> Retrieved:

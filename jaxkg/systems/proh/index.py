@@ -191,18 +191,18 @@ def _edge_vectors(
     for kind in skip:
         searched[graph.rows_of_kind(kind)] = False
     rows = np.flatnonzero(searched)
-    told = [graph.tell(row) if labels is None else labels[row] for row in rows.tolist()]
-    once = list(dict.fromkeys(told))
-    place = {text: at for at, text in enumerate(once)}
-    found = encode(once).astype(np.float32)[[place[text] for text in told]]
+    sentences = [graph.tell(row) if labels is None else labels[row] for row in rows.tolist()]
+    once = list(dict.fromkeys(sentences))
+    place = {text: number for number, text in enumerate(once)}
+    mixed = encode(once).astype(np.float32)[[place[text] for text in sentences]]
     if labels is not None:
         from scipy.sparse import csr_matrix
 
         joined = np.ones(len(graph.members), np.float32), graph.members, graph.offsets
-        found += csr_matrix(joined, shape=(graph.num_edges, len(names)))[rows] @ names
-        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
-    vectors = np.zeros((graph.num_edges, found.shape[1]), np.float32)
-    vectors[rows] = found
+        mixed += csr_matrix(joined, shape=(graph.num_edges, len(names)))[rows] @ names
+        mixed /= np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-9)
+    vectors = np.zeros((graph.num_edges, mixed.shape[1]), np.float32)
+    vectors[rows] = mixed
     chunk = np.asarray(graph.edge_chunk)
     mixed = rows[chunk[rows] != NULL]
     if share and len(mixed):

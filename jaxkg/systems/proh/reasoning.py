@@ -56,7 +56,7 @@ class State:
     @property
     def answers(self) -> dict[str, str]:
         """Answers by step."""
-        return {id: found.answer for id, found in self.answered.items()}
+        return {id: path.answer for id, path in self.answered.items()}
 
     @property
     def complete(self) -> bool:
@@ -241,17 +241,17 @@ def search_states(
             result.notes.append(f"the search stopped after {settings.states} states")
             break
         state = frontier.popleft()
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "id": state.id,
             "plan": [dataclasses.asdict(step) for step in state.dag.steps],
             "plan_notes": list(state.dag.notes),
             "answered": {id: [f.answer, list(f.path)] for id, f in state.answered.items()},
             "level": [],
         }
-        result.states.append(told)
+        result.states.append(entry)
         if state.complete:
             result.completed.append(state)
-            told["complete"] = True
+            entry["complete"] = True
             continue
         pairs: list[tuple[SubQuestion, list[AnswerPath]]] = []
         for step in state.dag.next_level(state.answered):
@@ -261,12 +261,12 @@ def search_states(
                     retriever, calls, text, allowed, settings=settings, charge=charge,
                     filled=[state.answers[id] for id in step.needs if id in state.answers],
                 )  # fmt: skip
-            found, trace = known[text]
+            answers_of, trace = known[text]
             result.notes += trace["cut"]
-            told["level"].append({"step": step.id, "again": again, **trace})
-            pairs.append((step, found))
-        if unanswered := [step.id for step, found in pairs if not found]:
-            told["dead"] = f"nothing answers step {', '.join(unanswered)}"
+            entry["level"].append({"step": step.id, "again": again, **trace})
+            pairs.append((step, answers_of))
+        if unanswered := [step.id for step, options in pairs if not options]:
+            entry["dead"] = f"nothing answers step {', '.join(unanswered)}"
             continue
         successors = yield from _successors(calls, question, state, pairs, result, settings, charge)
         if settings.order == "depth":
@@ -285,16 +285,17 @@ def _successors(
     charge: str,
 ) -> Steps[list[State]]:
     """One state for every joint assignment, its open steps refined by the model."""
-    total = int(np.prod([len(found) for _, found in pairs]))
+    total = int(np.prod([len(options) for _, options in pairs]))
     joint = list(
-        itertools.islice(itertools.product(*(found for _, found in pairs)), settings.branches)
+        itertools.islice(itertools.product(*(options for _, options in pairs)), settings.branches)
     )
     if total > len(joint):
         result.notes.append(f"{total} joint answers at state {state.id}, {len(joint)} followed")
     answered = [
-        {**state.answered, **{step.id: f for (step, _), f in zip(pairs, some)}} for some in joint
+        {**state.answered, **{step.id: f for (step, _), f in zip(pairs, choice)}}
+        for choice in joint
     ]
-    grown = [State(f"{state.id}.{n}", state.dag, some) for n, some in enumerate(answered)]
+    grown = [State(f"{state.id}.{n}", state.dag, choice) for n, choice in enumerate(answered)]
     if grown and grown[0].complete:
         return grown
     drafts = yield from calls.ask(
@@ -325,8 +326,8 @@ def conclude(
     facts = [_fact_lines(index, state) for state in result.completed]
     candidates = yield from calls.ask(
         [
-            replies.final_answer(question, told, known, charge=charge)
-            for told, known in zip(steps, facts)
+            replies.final_answer(question, step_lines, known, charge=charge)
+            for step_lines, known in zip(steps, facts)
         ]
     )
     offered: dict[tuple[str, ...], tuple[State, str]] = {}

@@ -181,21 +181,21 @@ class Retriever:
         """
         if not len(questions):
             return []
-        told = keywords if keywords is not None else [[text] for text in questions]
+        texts_of = keywords if keywords is not None else [[text] for text in questions]
         topics: list[dict[int, None]] = []
         merged = self.index.tensors.node_of_entity
-        for words in told:
-            found = [m.name for text in words for m in self.index.mentions(text)]
-            topics.append(dict.fromkeys(merged[found].tolist() if found else ()))
+        for words in texts_of:
+            rows = [m.name for text in words for m in self.index.mentions(text)]
+            topics.append(dict.fromkeys(merged[rows].tolist() if rows else ()))
         if self.settings.topics:
-            self._by_similarity(told, topics)
+            self._by_similarity(texts_of, topics)
         vectors = self.index.encode(list(questions)).astype(np.float32)
         targets: list[tuple[int, ...]] = [()] * len(questions)
         if self.settings.targets:
             rows, scores = self._top(vectors, self.index.edge_vectors, self.settings.targets)
             keep = (rows != NULL) & (scores >= self.settings.target_threshold)
             targets = [tuple(row[good].tolist()) for row, good in zip(rows, keep)]
-        return [Anchors(tuple(some), edges) for some, edges in zip(topics, targets)]
+        return [Anchors(tuple(row_topics), edges) for row_topics, edges in zip(topics, targets)]
 
     def retrieve(
         self, questions: Sequence[str], anchors: Sequence[Anchors] | None = None
@@ -218,11 +218,11 @@ class Retriever:
         def run(indices: np.ndarray, slots: tuple[int, ...]):
             return self._run(vectors[indices], [anchors[i] for i in indices.tolist()], size, slots)
 
-        found: list[Retrieved] = []
+        retrievals: list[Retrieved] = []
         for indices, result, complete in stream(len(questions), size, run, capacities):
             for place, i in enumerate(indices.tolist()):
-                found.append(self._read(anchors[i], vectors[i], result.value, place, complete))
-        return found
+                retrievals.append(self._read(anchors[i], vectors[i], result.value, place, complete))
+        return retrievals
 
     def _first_capacities(self, rows: int) -> Capacities:
         """Slots that an average batch needs: what is too little is learnt at a compilation each."""
@@ -235,12 +235,12 @@ class Retriever:
         for depth in range(beam.depth):
             places = rows * (beam.width if depth else beam.seeds)
             steps += [places * arity, places * arity * spread]
-        kept = rows * (beam.seeds + beam.depth * beam.width)
-        steps.append(kept * (1 + beam.depth) * arity)
+        paths = rows * (beam.seeds + beam.depth * beam.width)
+        steps.append(paths * (1 + beam.depth) * arity)
         if index.has_chunks:
             count = 1.0 / np.asarray(index.prior)[: len(degree)]
             homes = float(np.sum(count * degree) / max(1.0, degree.sum()))
-            steps += [kept * arity, kept * arity * homes]
+            steps += [paths * arity, paths * arity * homes]
         limit = 1 << 22
         return Capacities(tuple(min(limit, bucket(int(s), floor=1024)) for s in steps), limit)
 
@@ -329,16 +329,16 @@ class Retriever:
         return rows[: len(vectors)], scores[: len(vectors)]
 
     def _by_similarity(
-        self, told: Sequence[Sequence[str]], topics: Sequence[dict[int, None]]
+        self, keywords: Sequence[Sequence[str]], topics: Sequence[dict[int, None]]
     ) -> None:
-        flat = [(row, text) for row, texts in enumerate(told) for text in texts]
+        flat = [(row, text) for row, texts in enumerate(keywords) for text in texts]
         if not flat:
             return
         vectors = self.index.encode([text for _, text in flat]).astype(np.float32)
         rows, scores = self._top(vectors, self.index.name_vectors, self.settings.topics)
         merged = self.index.tensors.node_of_entity
-        for (owner, _), some, near in zip(flat, rows, scores):
-            good = some[(some != NULL) & (near >= self.settings.topic_threshold)]
+        for (owner, _), near_rows, near in zip(flat, rows, scores):
+            good = near_rows[(near_rows != NULL) & (near >= self.settings.topic_threshold)]
             topics[owner].update(dict.fromkeys(merged[good].tolist()))
 
 
@@ -346,7 +346,7 @@ def merged(rankings: Sequence[Sequence[tuple[_Item, float]]]) -> tuple[tuple[_It
     """Several rankings as one: the best of each, then the second best; of those the higher scores
     first, of an item that is in several the first."""
     ranked = [
-        (place, -score, item) for some in rankings for place, (item, score) in enumerate(some)
+        (place, -score, item) for ranking in rankings for place, (item, score) in enumerate(ranking)
     ]
     best: dict[_Item, float] = {}
     for _, minus, item in sorted(ranked):
@@ -360,10 +360,10 @@ def anchor_columns(
     """Flat columns of topics and targets: node_row, node, edge_row, edge, bonus."""
 
     node_row, node = starts_table(
-        [sorted(some.topics) for some in anchors], num_rows=size, slots=8 * size
+        [sorted(anchor.topics) for anchor in anchors], num_rows=size, slots=8 * size
     )
     edge_row, edge = starts_table(
-        [sorted(some.targets) for some in anchors], num_rows=size, slots=64 * size
+        [sorted(anchor.targets) for anchor in anchors], num_rows=size, slots=64 * size
     )
     # ln 2 / ln(2 + n): 1 at no chunk, 0.63 at one, 0.15 at a hundred.
     prior = np.asarray(index.prior)[np.maximum(node, 0)]

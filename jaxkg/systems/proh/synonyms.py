@@ -60,8 +60,8 @@ def near_names(
     work = [(i, j) for i in range(blocks) for j in range(i, blocks)]
     for done, (i, j) in enumerate(work, start=1):
         pair_up = functools.partial(_pairs, table[i], table[j], threshold=threshold)
-        found = rerun(lambda slots, run=pair_up: run(capacities=slots), capacities)
-        first, second, cosine, _, overflow = jax.device_get(found)
+        pairs = rerun(lambda slots, run=pair_up: run(capacities=slots), capacities)
+        first, second, cosine, _, overflow = jax.device_get(pairs)
         if overflow:
             raise JaxkgError(
                 f"a block of {size} names has more than {capacities.limit:,} near pairs; raise the "
@@ -131,19 +131,19 @@ def _confirmed(
     rows = [[graph.entity(id) for id in group] for group in groups]
     prompted = []
     for group in rows:
-        told = [
+        lines = [
             f"{number}. {graph.name(row)}"
             + (f": {graph.descriptions[row]}" if graph.descriptions[row] else "")
             for number, row in enumerate(group, start=1)
         ]
-        user = SYNONYM_USER.format(names=block(told))
+        user = SYNONYM_USER.format(names=block(lines))
         prompted.append(
             Prompted(
                 messages=(Message("system", SYNONYM_SYSTEM), Message("user", user)),
                 schema=SynonymGroups,
                 stage="synonyms",
                 max_tokens=256,
-                offered={"groups": range(1, len(told) + 1)},
+                offered={"groups": range(1, len(lines) + 1)},
             )
         )
     pairs = [np.zeros((0, 2), np.int64)]

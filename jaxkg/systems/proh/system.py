@@ -120,9 +120,9 @@ class ProhQA(QuestionAnswering):
         if self.backend is None:
             return self._retrieved(questions, use_given, on_progress)
         asked = ((self, question) for question in questions)
-        told = self.reasoned(asked, self.backend, self.settings, use_given=use_given)
+        reasoned = self.reasoned(asked, self.backend, self.settings, use_given=use_given)
         answers: dict[int, Answer] = {}
-        for place, answer in told:
+        for place, answer in reasoned:
             answers[place] = answer
             if on_progress:
                 on_progress("reason", len(answers), len(questions))
@@ -172,24 +172,24 @@ class ProhQA(QuestionAnswering):
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
         steps = self._traced(question, True, Calls())
-        [(_, told)] = in_rounds(self.backend, [steps], at_once=1, repair=self.settings.repair)
-        return told
+        [(_, pair)] = in_rounds(self.backend, [steps], at_once=1, repair=self.settings.repair)
+        return pair
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, and what `trace` tells of it; without a backend what was retrieved."""
         if self.backend is None:
-            [found], seconds = self._retrieve([question], True)
-            answer = self._listed(question, found, seconds)
-            return answer, retrieved_nodes(self.index, found, answer)
-        answer, told = self.trace(question)
-        return answer, reasoned_nodes(self.index, told)
+            [retrieval], seconds = self._retrieve([question], True)
+            answer = self._listed(question, retrieval, seconds)
+            return answer, retrieved_nodes(self.index, retrieval, answer)
+        answer, trace = self.trace(question)
+        return answer, reasoned_nodes(self.index, trace)
 
     def _traced(
         self, question: Question, use_given: bool, calls: Calls
     ) -> Steps[tuple[Answer, dict[str, Any]]]:
         """An answer by the whole method, and what was considered."""
         started = time.perf_counter()
-        found = yield from reason(
+        reasoning = yield from reason(
             self.retriever,
             calls,
             question.text,
@@ -197,21 +197,21 @@ class ProhQA(QuestionAnswering):
             charge=question.id or question.text,
             topics=self._given(question) if use_given else (),
         )
-        answer = self._reasoned(question, found, calls, time.perf_counter() - started)
-        told = {
+        answer = self._reasoned(question, reasoning, calls, time.perf_counter() - started)
+        trace = {
             "format": TRACE_FORMAT,
             "question": question.text,
             "settings": dataclasses.asdict(self.settings),
-            "topics": [self.graph.name(row) for row in found.anchors.topics],
-            "targets": list(found.anchors.targets),
-            "context": found.context,
-            "states": found.states,
-            "best": None if found.best is None else found.best.id,
+            "topics": [self.graph.name(row) for row in reasoning.anchors.topics],
+            "targets": list(reasoning.anchors.targets),
+            "context": reasoning.context,
+            "states": reasoning.states,
+            "best": None if reasoning.best is None else reasoning.best.id,
             "modules": calls.report(),
             "faults": calls.faults,
             "answer": answer.to_dict(),
         }
-        return answer, told
+        return answer, trace
 
     def _given(self, question: Question) -> tuple[int, ...]:
         """Nodes of the topics that come with a question."""
@@ -224,14 +224,14 @@ class ProhQA(QuestionAnswering):
         return check_hypergraph(self.graph, answer, merged=self.index.tensors.node_of_entity)
 
     def _reasoned(
-        self, question: Question, found: Reasoning, calls: Calls, seconds: float
+        self, question: Question, reasoning: Reasoning, calls: Calls, seconds: float
     ) -> Answer:
         paths: list[SupportingPath] = []
         passages: dict[int, float] = {}
-        if found.best is not None:
+        if reasoning.best is not None:
             walked = {
-                found.best.answered[step.id].path: found.best.answered[step.id].score
-                for step in found.best.dag.steps
+                reasoning.best.answered[step.id].path: reasoning.best.answered[step.id].score
+                for step in reasoning.best.dag.steps
             }
             paths = self._cited(list(walked.items()))
             passages = {
@@ -239,14 +239,14 @@ class ProhQA(QuestionAnswering):
                 for path, score in walked.items()
                 for edge in path
             }
-        notes = list(dict.fromkeys([*found.notes, *calls.notes]))
-        if found.best is not None:
-            notes += found.best.dag.notes
+        notes = list(dict.fromkeys([*reasoning.notes, *calls.notes]))
+        if reasoning.best is not None:
+            notes += reasoning.best.dag.notes
         partial = (f"partial: {calls.held}",) if calls.held else ()
         notes += partial
         cited = self._passages(passages.items())
-        topics = self._links(question, found.anchors)
-        entities, refused = self._named(question.text, topics, found.answers, paths, cited)
+        topics = self._links(question, reasoning.anchors)
+        entities, refused = self._named(question.text, topics, reasoning.answers, paths, cited)
         if refused and not entities:
             notes.insert(0, "refused: no cited fact holds what the model answers")
         fault = calls.faults[0] if calls.faults else None
@@ -264,10 +264,10 @@ class ProhQA(QuestionAnswering):
             system="proh",
             retrieved=frozenset(
                 self.graph.entity_ids[row]
-                for edge in shown_edges(found.states)
+                for edge in shown_edges(reasoning.states)
                 for row in self.graph.entities_of(edge).tolist()
             ),
-            rationale=found.reason or None,
+            rationale=reasoning.reason or None,
             refused=refused,
             error=fault if not entities and not refused else None,
             passages=cited,
@@ -290,8 +290,8 @@ class ProhQA(QuestionAnswering):
         ranked: dict[str, RankedEntity] = {}
         refused: list[str] = []
         for answer in answers:
-            found = candidates.find(answer)
-            entity = found[0] if len(found) == 1 else answer
+            matches = candidates.find(answer)
+            entity = matches[0] if len(matches) == 1 else answer
             name = names.get(entity, answer)
             own = [path.id for path in paths if bears(path, entity, name)]
             said = own or any(says(passage.text, name) for passage in passages)
@@ -310,10 +310,10 @@ class ProhQA(QuestionAnswering):
         use_given: bool,
         on_progress: Progress | None,
     ) -> list[Answer]:
-        found, seconds = self._retrieve(questions, use_given)
+        retrievals, seconds = self._retrieve(questions, use_given)
         if on_progress:
             on_progress("retrieve", len(questions), len(questions))
-        return [self._listed(q, some, seconds) for q, some in zip(questions, found)]
+        return [self._listed(q, retrieval, seconds) for q, retrieval in zip(questions, retrievals)]
 
     def _retrieve(
         self, questions: Sequence[Question], use_given: bool
@@ -325,18 +325,18 @@ class ProhQA(QuestionAnswering):
             if use_given and (given := self._given(question)):
                 anchors[place] = anchors[place]._replace(topics=given)
         texts = [question.text for question in questions]
-        found = self.retriever.retrieve(texts, anchors)
+        retrievals = self.retriever.retrieve(texts, anchors)
         if names := self.settings.names:
-            found = retrieve_in_steps(self.retriever, texts, found, names=names)
-        return found, (time.perf_counter() - started) / max(1, len(questions))
+            retrievals = retrieve_in_steps(self.retriever, texts, retrievals, names=names)
+        return retrievals, (time.perf_counter() - started) / max(1, len(questions))
 
-    def _listed(self, question: Question, found: Retrieved, seconds: float) -> Answer:
-        paths = self._cited(found.paths[:_PATHS])
+    def _listed(self, question: Question, retrieval: Retrieved, seconds: float) -> Answer:
+        paths = self._cited(retrieval.paths[:_PATHS])
         there = {id for path in paths for cited in path.hyperedges for id, _ in cited.entities}
-        topics = set(found.anchors.topics)
+        topics = set(retrieval.anchors.topics)
         merged = self.index.tensors.node_of_entity
         entities: list[RankedEntity] = []
-        for row, score in found.entities:
+        for row, score in retrieval.entities:
             id = self.graph.entity_ids[row]
             if id not in there or int(merged[row]) in topics or len(entities) == _ENTITIES:
                 continue
@@ -347,21 +347,21 @@ class ProhQA(QuestionAnswering):
             )
             entities.append(RankedEntity(id, self.graph.name(row), score, backing))
         notes = ["ranked by retrieval alone: candidates and evidence, read by no language model"]
-        if not found.complete:
+        if not retrieval.complete:
             notes.append("the search outgrew the largest bucket: paths may be missing")
         nothing = None if entities else "nothing in the hypergraph is near the question"
         return Answer(
             question=question.text,
             question_id=question.id,
-            topics=self._links(question, found.anchors),
+            topics=self._links(question, retrieval.anchors),
             entities=tuple(entities),
             paths=tuple(paths),
             usage=Usage(seconds=seconds, stages={"retrieve": seconds}),
             abstained=nothing,
             notes=tuple(notes),
             system="proh retrieval",
-            retrieved=frozenset(self.graph.entity_ids[row] for row, _ in found.entities),
-            passages=self._passages(found.chunks[:_PASSAGES]),
+            retrieved=frozenset(self.graph.entity_ids[row] for row, _ in retrieval.entities),
+            passages=self._passages(retrieval.chunks[:_PASSAGES]),
         )
 
     def _cited(self, paths: Sequence[tuple[tuple[int, ...], float]]) -> list[SupportingPath]:

@@ -12,27 +12,29 @@ from jaxkg.systems.proh.retrieval import Retrieved
 from jaxkg.systems.proh.walk import chain
 
 
-def retrieved_nodes(index: HyperIndex, found: Retrieved, answer: Answer) -> tuple[TraceNode, ...]:
+def retrieved_nodes(
+    index: HyperIndex, retrieval: Retrieved, answer: Answer
+) -> tuple[TraceNode, ...]:
     """Anchors, paths and entities of retrieval alone; `kept` is what the answer holds."""
     graph = index.graph
     entities = {entity.entity for entity in answer.entities}
-    topics = [graph.name(row) for row in found.anchors.topics]
+    topics = [graph.name(row) for row in retrieval.anchors.topics]
     paths = tuple(
         TraceNode(chain(index, path), score, place < len(answer.paths))
-        for place, (path, score) in enumerate(found.paths)
+        for place, (path, score) in enumerate(retrieval.paths)
     )
     reached = tuple(
         TraceNode(graph.name(row), score, graph.entity_ids[row] in entities)
-        for row, score in found.entities
+        for row, score in retrieval.entities
     )
     return (
-        _anchors(index, topics, found.anchors.targets),
+        _anchors(index, topics, retrieval.anchors.targets),
         TraceNode("paths", below=paths),
         TraceNode("entities", below=reached),
     )
 
 
-def reasoned_nodes(index: HyperIndex, told: Mapping[str, Any]) -> tuple[TraceNode, ...]:
+def reasoned_nodes(index: HyperIndex, trace: Mapping[str, Any]) -> tuple[TraceNode, ...]:
     """Anchors, the facts that plans were drafted from, and every state of the search.
 
     Args:
@@ -44,12 +46,12 @@ def reasoned_nodes(index: HyperIndex, told: Mapping[str, Any]) -> tuple[TraceNod
             f"{depth} steps further" if depth else "at the question",
             below=tuple(TraceNode(index.told(edge)) for edge in layer),
         )
-        for depth, layer in enumerate(told["context"])
+        for depth, layer in enumerate(trace["context"])
     )
     return (
-        _anchors(index, told["topics"], told["targets"]),
+        _anchors(index, trace["topics"], trace["targets"]),
         TraceNode("facts that plans are drafted from", below=context),
-        *(_state(index, state, told["best"]) for state in told["states"]),
+        *(_state(index, state, trace["best"]) for state in trace["states"]),
     )
 
 

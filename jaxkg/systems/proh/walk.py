@@ -125,8 +125,8 @@ class HyperWalk:
             "rank",
             functools.partial(_path_scores, self._graph, texts, paths_in, settings=self.settings),
         )
-        told = np.asarray(scores)[0, : len(paths)]
-        return [(int(i), float(told[i])) for i in np.argsort(-told, kind="stable")]
+        values = np.asarray(scores)[0, : len(paths)]
+        return [(int(i), float(values[i])) for i in np.argsort(-values, kind="stable")]
 
     @property
     def _graph(self) -> Hypergraph:
@@ -134,13 +134,15 @@ class HyperWalk:
 
     def _fitting(self, name: str, step: Callable[..., Fit[Value]], *slots: int) -> Value:
         first = Capacities(slots or (1024,), limit=_LARGEST)
-        found = rerun(lambda slots: step(capacities=slots), self.index.room.setdefault(name, first))
-        if found.overflow:
+        result = rerun(
+            lambda slots: step(capacities=slots), self.index.room.setdefault(name, first)
+        )
+        if result.overflow:
             raise JaxkgError(
-                f"one step of the search wants {max(np.asarray(found.needed)):,} slots; raise the "
+                f"one step of the search wants {max(np.asarray(result.needed)):,} slots; raise the "
                 "entity threshold or lower the width of the beam"
             )
-        return found.value
+        return result.value
 
 
 def subgraph(index: HyperIndex, anchors: Anchors, hops: int) -> jax.Array:
@@ -266,8 +268,8 @@ def answer_paths(
             break
         ranked = walk.rank(texts, paths)[: settings.chains]
         shown = [paths[place] for place, _ in ranked]
-        told = [chain(index, path) for path in shown]
-        [reply] = yield from calls.ask([replies.sufficient_paths(question, told, charge=charge)])
+        chains = [chain(index, path) for path in shown]
+        [reply] = yield from calls.ask([replies.sufficient_paths(question, chains, charge=charge)])
         places = replies.chosen_places(reply, len(shown)) if reply else []
         trace["depths"].append(
             {
@@ -281,7 +283,7 @@ def answer_paths(
         if places:
             if len(places) > settings.answers:
                 cut.append(f"{len(places)} sufficient paths, answered from {settings.answers}")
-            found = yield from _answers(
+            answers = yield from _answers(
                 calls,
                 index,
                 question,
@@ -289,8 +291,8 @@ def answer_paths(
                 settings,
                 charge,
             )
-            trace["answers"] = [[each.answer, list(each.path)] for each in found]
-            return found, trace
+            trace["answers"] = [[each.answer, list(each.path)] for each in answers]
+            return answers, trace
         if calls.stopped or not chosen:
             break
     return [], trace
@@ -314,8 +316,8 @@ def _choose(
     """Places of the directions to follow; all where there is nothing to choose."""
     if len(options) <= keep:
         return list(range(len(options)))
-    told = [chain(index, path) for path in options]
-    [reply] = yield from calls.ask([replies.directions(question, told, keep=keep, charge=charge)])
+    chains = [chain(index, path) for path in options]
+    [reply] = yield from calls.ask([replies.directions(question, chains, keep=keep, charge=charge)])
     if reply is None:
         return list(range(keep))  # the order of EWO stands
     return replies.chosen_places(reply, len(options))[:keep]
@@ -353,10 +355,10 @@ def _answers(
                 charge=charge,
             )
         )
-    found: dict[str, AnswerPath] = {}
-    told = yield from calls.ask(prompted)
-    for (path, score), reply in zip(selected, told):
+    by_answer: dict[str, AnswerPath] = {}
+    readings = yield from calls.ask(prompted)
+    for (path, score), reply in zip(selected, readings):
         if reply is not None and reply.answer.strip():
             answer = reply.answer.strip()
-            found.setdefault(answer.casefold(), AnswerPath(answer, path, score))
-    return list(found.values())
+            by_answer.setdefault(answer.casefold(), AnswerPath(answer, path, score))
+    return list(by_answer.values())

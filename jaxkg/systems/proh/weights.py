@@ -48,18 +48,18 @@ def weigh_entities(
     } - weighed
     if not rows:
         return
-    some = np.asarray(sorted(rows))
+    candidates = np.asarray(sorted(rows))
     vector = index.encode([question]).astype(np.float32)[0]
-    near = index.entity_host[some] @ vector
+    near = index.entity_host[candidates] @ vector
     weighed |= rows
     best = [int(i) for i in np.argsort(-near, kind="stable") if near[i] >= settings.threshold]
-    asked = some[best[:_MOST_WEIGHED]].tolist()
+    asked = candidates[best[:_MOST_WEIGHED]].tolist()
     if not asked:
         return
     if len(best) > len(asked):
         cut.append(f"{len(best)} entities to weigh at once, the {len(asked)} most similar weighed")
-    told = [described(index, row) for row in asked]
-    [reply] = yield from calls.ask([replies.entity_weights(question, told, charge=charge)])
+    descriptions = [described(index, row) for row in asked]
+    [reply] = yield from calls.ask([replies.entity_weights(question, descriptions, charge=charge)])
     if reply is None:
         # The similarity stands in for weights that could not be had.
         weights[asked] = np.maximum(near[best[:_MOST_WEIGHED]], 0.0)

@@ -96,8 +96,8 @@ def solve_with_llm(
     solved: list[Solved] = []
     size = problem.settings.batch_size
     for first in range(0, len(questions), size):
-        some = slice(first, first + size)
-        solved += _solve(problem, scorer, questions[some], topics[some], linked)
+        part = slice(first, first + size)
+        solved += _solve(problem, scorer, questions[part], topics[part], linked)
         if on_progress:
             on_progress("search", len(solved), len(questions))
     return solved
@@ -111,14 +111,14 @@ def _solve(
     linked: float,
 ) -> list[Solved]:
     session = LLMSession(problem, scorer, questions, topics, linked)
-    starts = [some.entities for some in topics]
+    starts = [topic.entities for topic in topics]
     search, best = jax.device_get(run_search(problem, session, starts))
     complete = not bool(search.overflow)
     traces = read_traces(search, best, problem.groups, len(questions), complete=complete)
     answers = session.answers(search, best, complete=complete)
     judged = [i for i, answer in enumerate(answers) if answer.error is None]
-    told = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
-    for i, answer in zip(judged, told):
+    verdicts = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
+    for i, answer in zip(judged, verdicts):
         dropped = (*session.ledgers[i].dropped, *answer.dropped)
         answers[i] = dataclasses.replace(answer, dropped=dropped)
     answers = [
@@ -148,7 +148,7 @@ class LLMSession:
     ) -> None:
         self._problem, self._scorer = problem, scorer
         self._questions, self._topics = questions, topics
-        self._names = [tuple(problem.kg.name(node) for node in some.entities) for some in topics]
+        self._names = [tuple(problem.kg.name(node) for node in topic.entities) for topic in topics]
         self._scored: set[int] = set()
         usage = Usage(seconds=linked, stages={"link": linked})
         self.ledgers = [Ledger([usage]) for _ in questions]
@@ -173,12 +173,12 @@ class LLMSession:
                 self._questions[i].text,
                 self._questions[i].id,
                 self._names[i],
-                tuple(tuple(names[g] for g in kept[i] if g != NULL) for kept in sets),
+                tuple(tuple(names[g] for g in groups_of[i] if g != NULL) for groups_of in sets),
                 tuple(names[g] for g in np.flatnonzero(possible[i])),
             )
             for i in asked
         ]
-        told = score_candidates(
+        outcomes = score_candidates(
             self._scorer.backend,
             choices,
             keep=width,
@@ -186,7 +186,7 @@ class LLMSession:
             repair=self._scorer.repair,
             form=self._scorer.form,
         )
-        for i, scored in zip(asked, told):
+        for i, scored in zip(asked, outcomes):
             ledger = self.ledgers[i]
             ledger.add(scored.outcome)
             ledger.dropped += scored.dropped
@@ -209,8 +209,8 @@ class LLMSession:
         """
         settings, kg, names = self._problem.settings, self._problem.kg, self._problem.groups.names
         best = concluded(search, keep=settings.keep, shorter=settings.shorter)
-        found, groups = jax.device_get(((search, best), best.groups))
-        extracted = entities_by_path(*found)
+        host, groups = jax.device_get(((search, best), best.groups))
+        extracted = entities_by_path(*host)
         asked = sorted(self._scored)
         evidence = [
             Evidence(
@@ -299,12 +299,12 @@ class LLMSession:
         extracted = best.extracted_by != NULL
         masks = [extracted[a:b] for a, b in pairwise(slots.tolist())]
         nothing = np.zeros(len(search.trail[0].row), bool)
-        found = jax.device_get(_witnesses(search.trail, (nothing, *masks)))
-        there = np.flatnonzero(found.valid)
+        witnesses = jax.device_get(_witnesses(search.trail, (nothing, *masks)))
+        there = np.flatnonzero(witnesses.valid)
         question, place = slot_questions(search)[there], best.extracted_by[there]
         length = np.maximum(np.sum(best.groups != NULL, axis=2), 1)
         score = (best.score / length)[question, place]
-        node, edges = found.node[there], found.edges[there]
+        node, edges = witnesses.node[there], witnesses.edges[there]
         named = np.array([self._problem.kg.has_name(n) for n in node.tolist()], bool)
         order = np.lexsort((node, place, -score, ~named, question))
         return question[order], score[order], edges[order], node[order]

@@ -116,16 +116,16 @@ def search_batch(
     def scored(beam: Beam, options: jax.Array) -> Scored:
         """A path that has reached nothing with a name of its own (events, roles) is not whole."""
         here = beam.frontier
-        at = jnp.where(here.valid & named[here.node], here.row, beam.score.size)
-        ends = jnp.zeros(beam.score.size, bool).at[at].set(True, mode="drop")
+        row = jnp.where(here.valid & named[here.node], here.row, beam.score.size)
+        ends = jnp.zeros(beam.score.size, bool).at[row].set(True, mode="drop")
         may_stop = beam.open & (beam.hop > 0) & ends.reshape(beam.score.shape)
-        told = score(beam, options)
-        return told._replace(logits=probabilities(told.logits, options, may_stop))
+        scores = score(beam, options)
+        return scores._replace(logits=probabilities(scores.logits, options, may_stop))
 
     def look(beam: Beam, hop: int) -> Look:
         options, beam = relation_beam.ask(graph, beam, capacity=slots[3 * hop])
-        told = scored(beam, options)
-        return Look(beam._replace(memo=told.memo), options, told.logits)
+        scores = scored(beam, options)
+        return Look(beam._replace(memo=scores.memo), options, scores.logits)
 
     def grow(search: SuperSearch, before: Look) -> tuple[jax.Array, Look]:
         """The beam, within the super-relations of the step; is the whole path probably there?"""
@@ -140,35 +140,35 @@ def search_batch(
         return stop_share(after.beam, after.scores) >= enough, after
 
     first = relation_beam.init(starts, num_questions=batch, width=1, hops=hops)
-    found = super_search(
+    result = super_search(
         graph, starts, group,
         lambda search, options, seen: group_scores(seen.beam, seen.scores, group, num_groups),
         num_questions=batch, num_groups=num_groups, width=config.width, hops=hops, capacities=slots,
         grow=grow, memo=look(first, 0), connections=connections, walk_best=config.keep,
         floor=floor, backward=config.backward, revisit=config.revisit,
     )  # fmt: skip
-    best = conclude(found.search, keep=config.keep, shorter=config.shorter)
+    best = conclude(result.search, keep=config.keep, shorter=config.shorter)
 
     def scored_within(beam: Beam, options: jax.Array) -> Scored:
-        told = scored(beam, options)
+        scores = scored(beam, options)
         along, whole = within(beam, best.groups, group, num_groups)
         allowed = jnp.concatenate([along, whole[:, :, None]], axis=2)
-        return told._replace(logits=jnp.where(allowed, told.logits, -jnp.inf))
+        return scores._replace(logits=jnp.where(allowed, scores.logits, -jnp.inf))
 
     paths = relation_beam.search(
         graph, starts, scored_within,
         num_questions=batch, width=beam_width, hops=hops, capacities=slots, revisit=config.revisit,
     )  # fmt: skip
     _, whole = within(paths, best.groups, group, num_groups)  # the last hop ends all
-    beside = found.memo.beam
-    needed = jnp.concatenate([found.needed, beside.needed, paths.needed])
+    beside = result.memo.beam
+    needed = jnp.concatenate([result.needed, beside.needed, paths.needed])
     return NumericSearch(
         paths.relations,
         jnp.where(whole, paths.score, -jnp.inf),
-        found.search,
+        result.search,
         best,
         jnp.max((needed - 1) // scale + 1)[None],
-        found.overflow | beside.overflow | paths.overflow,
+        result.overflow | beside.overflow | paths.overflow,
     )
 
 
@@ -200,7 +200,7 @@ def search_numerically(
     reading = scorer.read(questions, topics)
     weights = jax.device_put(scorer.weights())
     rows = bucket(min(settings.batch_size, count))
-    starts = batch_starts([some.entities for some in topics], min(settings.batch_size, rows))
+    starts = batch_starts([topic.entities for topic in topics], min(settings.batch_size, rows))
 
     world = SuperGraph(problem.tensors.graph, problem.group, problem.connections, problem.named)
     config = SearchConfig(
@@ -217,12 +217,12 @@ def search_numerically(
         )  # fmt: skip
 
     capacities = problem.room.of(f"batches of {rows}", rows << 7, last=4 ** (hops - 1))
-    for indices, found, complete in stream(count, min(settings.batch_size, rows), run, capacities):
-        relations[indices] = found.relations[: len(indices)]
-        score[indices] = found.score[: len(indices)]
+    for indices, batch, complete in stream(count, min(settings.batch_size, rows), run, capacities):
+        relations[indices] = batch.relations[: len(indices)]
+        score[indices] = batch.score[: len(indices)]
         completes[indices] = complete
         traces += read_traces(
-            found.search, found.best, problem.groups, len(indices), complete=complete
+            batch.search, batch.best, problem.groups, len(indices), complete=complete
         )
         if on_progress:
             on_progress("search", len(traces), count)

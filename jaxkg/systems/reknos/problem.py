@@ -28,7 +28,7 @@ class Room:
     def of(self, step: str, *slots: int, last: int = 1) -> Capacities:
         """Of a step that expects to want so many slots; its largest table has `last` times them."""
         limit = max(1, self._limit // last)
-        first = tuple(min(self._first or some, limit) for some in slots)
+        first = tuple(min(self._first or size, limit) for size in slots)
         return self._known.setdefault((step, len(slots)), Capacities(first, limit))
 
 

@@ -84,14 +84,14 @@ class RelationAgent(QuestionAnswering):
     ) -> list[Answer]:
         """All questions step by step, the calls of a step in one batch."""
         searches = []
-        for question, some in zip(
+        for question, topic in zip(
             questions, find_topics(self.linker, questions, use_given=use_given)
         ):
-            front = [_Walk(1.0, node) for node in some.entities[: self.width]]
+            front = [_Walk(1.0, node) for node in topic.entities[: self.width]]
             ledger = Ledger([Usage()])
-            if (left := len(some.entities) - len(front)) > 0:
+            if (left := len(topic.entities) - len(front)) > 0:
                 ledger.notes.append(f"{left} topics were not searched from")
-            searches.append(_Search(question, some, ledger, front))
+            searches.append(_Search(question, topic, ledger, front))
         for step in range(self.hops):
             self._step(searches)
             if on_progress:
@@ -118,15 +118,15 @@ class RelationAgent(QuestionAnswering):
             for s, walk, codes in asked
         ]
         pairs: dict[int, list[tuple[float, _Walk, int]]] = {}
-        for (s, walk, codes), told in zip(
+        for (s, walk, codes), outcome in zip(
             asked,
             score_candidates(self.backend, choices, keep=self.width, repair=self.repair),
         ):
-            s.ledger.add(told.outcome)
-            s.ledger.dropped += told.dropped
+            s.ledger.add(outcome.outcome)
+            s.ledger.dropped += outcome.dropped
             pairs.setdefault(id(s), []).extend(
                 (walk.score * score, walk, code)
-                for code, score in zip(codes, told.scores or ())
+                for code, score in zip(codes, outcome.scores or ())
                 if score > 0
             )
         best = [
@@ -151,15 +151,15 @@ class RelationAgent(QuestionAnswering):
             edges = edges[self.tensors.relation[edges] == code]
             shown = edges[: self.most]
             if hidden := len(edges) - len(shown):
-                told = f"{self._label(code)} of {self.kg.name(walk.node)}"
-                s.ledger.notes.append(f"{hidden} entities behind {told} were not offered")
+                label = f"{self._label(code)} of {self.kg.name(walk.node)}"
+                s.ledger.notes.append(f"{hidden} entities behind {label} were not offered")
             groups.append((s, score, walk, shown))
             if len(shown) > 1:
                 names = [self.kg.name(node) for node in self.tensors.tail[shown]]
                 charge = s.question.id or s.question.text
                 prompted.append(entity_weights(s.question.text, names, charge=charge))
         outcomes = iter(ask(self.backend, prompted, repair=self.repair))
-        found = []
+        walks = []
         for s, score, walk, shown in groups:
             weights = np.ones(len(shown))
             if len(shown) > 1:
@@ -174,8 +174,8 @@ class RelationAgent(QuestionAnswering):
             for place in np.flatnonzero(weights):
                 edge = int(shown[place])
                 end = int(self.tensors.tail[edge])
-                found.append((s, _Walk(score * float(weights[place]), end, (*walk.edges, edge))))
-        return found
+                walks.append((s, _Walk(score * float(weights[place]), end, (*walk.edges, edge))))
+        return walks
 
     def _edges(self, search: _Search, walk: _Walk) -> np.ndarray:
         """Edges from the end of a walk to where neither it nor a topic has been."""
@@ -198,13 +198,13 @@ class RelationAgent(QuestionAnswering):
 
     def _retrieved(self, search: _Search) -> Answer:
         """What the search kept, best first, as an answer that a model can judge."""
-        found = sorted(search.found, key=lambda walk: -walk.score)
-        edges = np.full((len(found), self.hops), NULL, np.int32)
-        for row, walk in zip(edges, found):
+        walks = sorted(search.found, key=lambda walk: -walk.score)
+        edges = np.full((len(walks), self.hops), NULL, np.int32)
+        for row, walk in zip(edges, walks):
             row[: len(walk.edges)] = walk.edges
-        question, score = np.zeros(len(found), np.int32), np.array([w.score for w in found])
+        question, score = np.zeros(len(walks), np.int32), np.array([w.score for w in walks])
         paths = cite_walks(self.kg, self.tensors, edges, question, score)
-        entities = by_mass(self.kg, [walk.node for walk in found], paths, named=True)
+        entities = by_mass(self.kg, [walk.node for walk in walks], paths, named=True)
         ledger, topics = search.ledger, search.topics
         notes = list(ledger.notes)
         if ledger.failed:
@@ -221,6 +221,6 @@ class RelationAgent(QuestionAnswering):
             remarks=Remarks(
                 notes=tuple(notes),
                 dropped=tuple(ledger.dropped),
-                error=None if found or not ledger.failed else ledger.failed[0],
+                error=None if walks or not ledger.failed else ledger.failed[0],
             ),
         )

@@ -194,10 +194,10 @@ class PlannerScorer:
         rows = bucket(len(masked))
         longer = self.planner.hops - relations.shape[1]
         paths = np.pad(relations, ((0, 0), (0, longer)), constant_values=NULL)
-        told = _path_log_probabilities(
+        logs = _path_log_probabilities(
             *self.weights(), pad(self.planner.ngrams(masked), rows), pad(paths, rows)
         )
-        probability = np.exp(np.asarray(told)[: len(masked)]) * (relations[:, 0] != NULL)
+        probability = np.exp(np.asarray(logs)[: len(masked)]) * (relations[:, 0] != NULL)
         return probability * [self.planner.known_share(text) for text in masked]
 
 
@@ -287,9 +287,9 @@ def probabilities(logits: jax.Array, options: jax.Array, may_stop: jax.Array) ->
         may_stop: [B, W] bool.
     """
     possible = jnp.concatenate([options, may_stop[:, :, None]], axis=2)
-    told = jnp.where(possible, logits, -jnp.inf)
-    total = jax.nn.logsumexp(told, axis=2, keepdims=True)
-    return jnp.where(possible, told - jnp.where(jnp.isfinite(total), total, 0.0), -jnp.inf)
+    masked = jnp.where(possible, logits, -jnp.inf)
+    total = jax.nn.logsumexp(masked, axis=2, keepdims=True)
+    return jnp.where(possible, masked - jnp.where(jnp.isfinite(total), total, 0.0), -jnp.inf)
 
 
 def group_scores(beam: Beam, scores: jax.Array, group: jax.Array, num_groups: int) -> jax.Array:
@@ -350,8 +350,8 @@ def within(
     fits = jnp.all(same, axis=3)  # [B, W, Q]
     reach = jnp.sum(paths != NULL, axis=2)  # [B, Q]
     whole = jnp.any(fits & (reach[:, None, :] == length[:, :, None]) & (length > 0)[..., None], 2)
-    at = jnp.minimum(length, paths.shape[2] - 1)
-    following = jnp.take_along_axis(paths[:, None], at[:, :, None, None], axis=3)[..., 0]
+    step = jnp.minimum(length, paths.shape[2] - 1)
+    following = jnp.take_along_axis(paths[:, None], step[:, :, None, None], axis=3)[..., 0]
     following = jnp.where(fits & (reach[:, None, :] > length[:, :, None]), following, NULL)
     batch, width, _ = following.shape
     place = jnp.arange(batch * width, dtype=jnp.int32).reshape(batch, width, 1)

@@ -139,8 +139,8 @@ class SuperRelations:
             )
         length = np.linalg.norm(table, axis=1, keepdims=True)
         if not np.all(np.isfinite(length) & (length > 0)):
-            at = int(np.argmin(np.isfinite(length) & (length > 0)))
-            raise JaxkgError(f"the vector of relation {relations[at]!r} is zero or not finite")
+            worst = int(np.argmin(np.isfinite(length) & (length > 0)))
+            raise JaxkgError(f"the vector of relation {relations[worst]!r} is zero or not finite")
         table = table / length
         if len(table) == 1:
             return cls._both_ways(list(relations), [0], directed)
@@ -160,8 +160,8 @@ class SuperRelations:
             # Rounding must not decide between members that are equally near.
             near = [int(row) for row in rows[np.argsort(-np.round(likeness, 9), kind="stable")]]
             more = [f"{len(near) - _TOLD} more"] if len(near) > _TOLD + 1 else []
-            told = near[: _TOLD if more else _TOLD + 1]
-            names.append(" / ".join([*(relations[row] for row in told), *more]))
+            members = near[: _TOLD if more else _TOLD + 1]
+            names.append(" / ".join([*(relations[row] for row in members), *more]))
         return cls._both_ways(names, cluster.tolist(), directed)
 
     @classmethod

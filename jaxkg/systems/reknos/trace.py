@@ -66,8 +66,8 @@ class Trace:
     def __str__(self) -> str:
         lines = []
         for number, step in enumerate(self.steps, start=1):
-            kept = ", ".join(f"{name} {weight:.2f}" for name, weight in step.kept)
-            lines.append(f"step {number}: {step.candidates} candidates, kept {kept}")
+            chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in step.kept)
+            lines.append(f"step {number}: {step.candidates} candidates, kept {chosen}")
         lines += [f"{score:.2f}  {' → '.join(names)}" for names, score in self.paths]
         lines.append(f"{len(self.extracted)} entities from {self.triples} triples")
         return "\n".join(lines)
@@ -137,10 +137,10 @@ def entities_by_path(search: SuperSearch, best: BestPaths) -> dict[int, dict[int
     there = np.flatnonzero(best.extracted_by != NULL)
     question = slot_questions(search)[there].tolist()
     node = np.concatenate([frontier.node for frontier in search.trail[1:]])[there].tolist()
-    found: dict[int, dict[int, list[int]]] = {}
+    places: dict[int, dict[int, list[int]]] = {}
     for i, place, n in sorted(zip(question, best.extracted_by[there].tolist(), node)):
-        found.setdefault(i, {}).setdefault(place, []).append(n)
-    return found
+        places.setdefault(i, {}).setdefault(place, []).append(n)
+    return places
 
 
 def _kept(

@@ -77,17 +77,21 @@ def build_big(
 
     def read(work: WorkFolder) -> Reading:
         say("reading")
-        facts, told, bad = SpilledTriples(work.path), SpilledNames(work.path), BadLines(skip_bad)
+        facts, spilled, bad = (
+            SpilledTriples(work.path),
+            SpilledNames(work.path),
+            BadLines(skip_bad),
+        )
         if named is not None:
-            told.rank = 0
-            read_names(named, told, bad, encoding=encoding)
-            told.rank = 1
-        _read(path, format, facts, told, bad, columns, encoding, on_progress, say)
+            spilled.rank = 0
+            read_names(named, spilled, bad, encoding=encoding)
+            spilled.rank = 1
+        _read(path, format, facts, spilled, bad, columns, encoding, on_progress, say)
         if not len(facts):
             raise JaxkgError(f"{path}: no triples in it (read as {format})")
         facts.facts.flush()
-        told.names.flush()
-        return work.keep(Reading(len(facts), told.names.rows, bad.messages))
+        spilled.names.flush()
+        return work.keep(Reading(len(facts), spilled.names.rows, bad.messages))
 
     try:
         with duckdb.connect() as trial:
@@ -95,8 +99,8 @@ def build_big(
         folder.parent.mkdir(parents=True, exist_ok=True)
         about = format, columns and tuple(columns), encoding, skip_bad
         files = [*parquet_parts(path), *([] if named is None else [named])]
-        told = signature(files, *about, duckdb.__version__, code_digest())
-        with WorkFolder(folder, told) as work, _interruptions(work, say):
+        digest = signature(files, *about, duckdb.__version__, code_digest())
+        with WorkFolder(folder, digest) as work, _interruptions(work, say):
             going_on = work.reading is not None
             try:
                 kg = _graph(work, read, memory, format in RDF_FORMATS, say)
@@ -131,8 +135,8 @@ def _graph(
     say: Callable[[str], None],
 ) -> KnowledgeGraph:
     """Read what was not read, sort what was not sorted."""
-    kept = work.reading
-    reading = read(work) if kept is None else kept
+    saved = work.reading
+    reading = read(work) if saved is None else saved
     duckdb, _ = libraries()
     with duckdb.connect(str(work.path / "sorting.duckdb")) as database:
         run = database.execute
@@ -145,10 +149,10 @@ def _graph(
             # File by file: a folder may be called like a pattern.
             files = ", ".join(map(quoted, sorted(work.path.glob(f"{name}-*.parquet"))))
             run(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{files}])")
-            if kept and run(f"SELECT count(*) FROM {name}").fetchone() != (rows[name],):
+            if saved and run(f"SELECT count(*) FROM {name}").fetchone() != (rows[name],):
                 raise duckdb.DataError(f"{name} that were read are not there")
         done = {name for (name,) in run("SELECT table_name FROM duckdb_tables()").fetchall()}
-        if kept:
+        if saved:
             ended = [stage for name, stage in SORTED.items() if name in done]
             say(f"going on after {ended[-1] if ended else 'reading'}")
         return sorted_graph(database, work.path, reading, rdf, done, say)

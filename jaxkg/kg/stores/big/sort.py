@@ -127,13 +127,13 @@ def _number_entities(run: Callable[..., Any], facts: int) -> None:
     run("DROP TABLE ids")
 
 
-def _bytes(told: str) -> int:
+def _bytes(size: str) -> int:
     """What DuckDB says of memory, in bytes.
 
     >>> _bytes("1.5 KiB"), _bytes("100 bytes")
     (1536, 100)
     """
-    number, unit = told.split()
+    number, unit = size.split()
     return int(float(number) * 1024 ** ("BKMGTP".index(unit[0].upper())))
 
 
@@ -198,10 +198,10 @@ def _relation_names(run: Callable[..., Any], called: dict[str, str]) -> dict[str
         "SELECT r.relation, n.name FROM names n JOIN relations r ON n.id = r.relation "
         "ORDER BY n.rank, n.number"
     ).fetchall()
-    found: dict[str, dict[str, None]] = {}
+    names: dict[str, dict[str, None]] = {}
     for iri, name in rows:
-        found.setdefault(called[iri], {})[name] = None
-    return {name: list(told) for name, told in found.items()}
+        names.setdefault(called[iri], {})[name] = None
+    return {name: list(known) for name, known in names.items()}
 
 
 def _batches(run: Callable[..., Any], work: Path, query: str) -> Iterator[Any]:

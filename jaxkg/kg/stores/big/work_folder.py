@@ -50,8 +50,8 @@ def signature(files: Iterable[Path], *about: object) -> str:
         OSError: a file is gone.
     """
     stats = ((str(path.absolute()), path.stat()) for path in files)
-    told = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
-    return hashlib.sha256(repr((told, about)).encode("utf-8", "surrogatepass")).hexdigest()
+    stamps = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for path, s in stats]
+    return hashlib.sha256(repr((stamps, about)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def code_digest() -> str:
@@ -90,11 +90,11 @@ class WorkFolder:
             except (JaxkgError, OSError):
                 continue  # at work, or just removed
             # The lock comes first: whoever had it before may have removed everything.
-            found = _kept(left, signature) if lock.certain and self.reading is None else None
-            if found is None:
+            reading = _kept(left, signature) if lock.certain and self.reading is None else None
+            if reading is None:
                 _remove(left, lock)
             else:
-                self.path, self._lock, self.reading = left, lock, found
+                self.path, self._lock, self.reading = left, lock, reading
         if self.reading is None:
             self._make()
 
