@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from jaxkg.adjudicate.around.budget import Budget, Caps
 from jaxkg.adjudicate.around.cache import Cache
 from jaxkg.adjudicate.around.meter import Meter
-from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.backend import Backend, Manner
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
 from jaxkg.adjudicate.endpoint.prices import PriceTable
-from jaxkg.adjudicate.manner import Manner
 from jaxkg.wire.retry import Backoff
 
 

@@ -15,12 +15,11 @@ from jaxkg.cli.ask import ask, explain
 from jaxkg.cli.caching import cache
 from jaxkg.cli.chatting import chat
 from jaxkg.cli.comparing import compare
-from jaxkg.cli.evaluating import evaluate
+from jaxkg.cli.evaluating import evaluate, score
 from jaxkg.cli.graphs import formats, graphs
 from jaxkg.cli.hypergraphs import hypergraphs
 from jaxkg.cli.models import models
 from jaxkg.cli.reproducing import reproduce
-from jaxkg.cli.scoring import score
 from jaxkg.cli.serving import mcp, serve
 from jaxkg.cli.training.distilling import distill
 from jaxkg.cli.training.scorers import training

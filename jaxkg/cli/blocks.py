@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions
+from jaxkg.experiments.loading import FileOptions, StoreOptions
 from jaxkg.experiments.parts import Devices, wishes_from
-from jaxkg.experiments.stores import StoreOptions
 
 if TYPE_CHECKING:
-    from jaxkg.adjudicate.manner import Manner
+    from jaxkg.adjudicate.backend import Manner
 
 
 @dataclasses.dataclass(frozen=True)
@@ -130,7 +129,7 @@ class ModelOptions:
         Raises:
             JaxkgError: the extra body is no JSON object, in a file or as it stands.
         """
-        from jaxkg.adjudicate.manner import Manner
+        from jaxkg.adjudicate.backend import Manner
 
         extra: Any = {}
         if self.extra_body is not None:

@@ -11,9 +11,15 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import FileOptions, columns_from, load_graph
+from jaxkg.experiments.loading import (
+    MAPPED_FROM,
+    FileOptions,
+    StoreOptions,
+    columns_from,
+    load_graph,
+    load_store,
+)
 from jaxkg.experiments.progress import note, progress_bars
-from jaxkg.experiments.stores import MAPPED_FROM, StoreOptions, load_store
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:

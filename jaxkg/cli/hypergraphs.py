@@ -74,7 +74,7 @@ def build(
     phrases, but no pronouns and no names in small letters.
     """
     from jaxkg.kg.hypergraph import read
-    from jaxkg.kg.hypergraph.store import save_hypergraph
+    from jaxkg.kg.hypergraph.graph import save_hypergraph
 
     if format not in ("corpus", "questions") and synonyms is None:
         named, llm = llm, None
@@ -154,6 +154,6 @@ def stats(
     path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")],
 ) -> None:
     """Print sizes of a hypergraph as JSON."""
-    from jaxkg.kg.hypergraph.store import open_hypergraph
+    from jaxkg.kg.hypergraph.graph import open_hypergraph
 
     print(json.dumps(open_hypergraph(path).stats(), ensure_ascii=False, indent=1))

@@ -95,7 +95,7 @@ ENTRIES = (
     Entry("guided", "guided", trained="guided",
           about="a hybrid edge scorer steers a beam",
           needs="`train guided`"),
-    Entry("proh", "proh.parts", model="inside",
+    Entry("proh", "proh.build", model="inside",
           about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
           needs="`--llm` for plans; `hypergraph build` for texts"),
     Entry("llm-planned", "llm_planned.graphs", model="needed",
@@ -178,7 +178,7 @@ def build_system(name: str, parts: Parts) -> System:
     if parts.backend is None:
         return built
     parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
-    from jaxkg.adjudicate.manner import Manner
+    from jaxkg.adjudicate.backend import Manner
 
     if parts.backend.manner != Manner():
         parts.marks["manner"] = repr(parts.backend.manner)

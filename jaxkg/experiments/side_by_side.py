@@ -182,8 +182,8 @@ def write_comparison(
     `told` is given its tables before anything is written, which a full disk may prevent.
     """
     from jaxkg.evaluate import compare as metric_table
+    from jaxkg.evaluate.metrics.columns import markdown_table
     from jaxkg.evaluate.plots import save_latency_plots
-    from jaxkg.evaluate.runs.tables import markdown_table
     from jaxkg.storage import write_text
 
     parts = ["# Comparison"]
@@ -233,7 +233,7 @@ def write_comparison(
 
 def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[str, Any]) -> str:
     """One row a question set, one column a system."""
-    from jaxkg.evaluate.runs.tables import markdown_table
+    from jaxkg.evaluate.metrics.columns import markdown_table
 
     systems = list(dict.fromkeys(system for some in outcomes.values() for system in some))
     rows = []
@@ -252,7 +252,7 @@ def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[s
 
 def _kinds_table(by_kind: Mapping[str, Mapping[str, Any]]) -> str:
     """One row a kind of question, one column a system."""
-    from jaxkg.evaluate.runs.tables import markdown_table
+    from jaxkg.evaluate.metrics.columns import markdown_table
 
     systems = list(next(iter(by_kind.values())))
     rows = [
@@ -271,7 +271,7 @@ def _kinds_table(by_kind: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _overview(found: Mapping[str, Any]) -> str:
     """One row a system and question set."""
-    from jaxkg.evaluate.runs.tables import markdown_table
+    from jaxkg.evaluate.metrics.columns import markdown_table
 
     header = [
         *("questions", "system", "asked", "answered"),

@@ -1,7 +1,7 @@
 """What the package's own prompts offer, read back for a model that runs in this process.
 
 The wording of the prompts is turned into patterns here, so it is stated once. Names of graphs and
-questions stand on single lines between tags (`jaxkg.adjudicate.delimit`) and cannot forge either.
+questions stand on single lines between tags (`jaxkg.adjudicate.prompts`) and cannot forge either.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 from jaxkg.low_rank import LowRank, low_rank_sum
 from jaxkg.ops.atomics import spare_float_atomics
 from jaxkg.ops.backtrack import edges_to
-from jaxkg.ops.grouped import top_in_group
-from jaxkg.ops.ragged import Ragged, Stretches, expand_ragged, running_sum, stretches
+from jaxkg.ops.ragged import Ragged, Stretches, expand_ragged, running_sum, stretches, top_in_group
 from jaxkg.ops.unique import first_of_each, may_hold, put_in
 
 __all__ = [

@@ -21,8 +21,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.delimit import block
-from jaxkg.adjudicate.prompts import DATA_RULE
+from jaxkg.adjudicate.prompts import DATA_RULE, block
 from jaxkg.adjudicate.reading.match import folded
 from jaxkg.adjudicate.requests import Message
 from jaxkg.answer import Answer

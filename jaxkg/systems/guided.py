@@ -20,8 +20,7 @@ from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.records import TraceNode
 from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
-from jaxkg.search.edge_scores import BestTargets
-from jaxkg.search.guided import ScoredEdges, guided_paths
+from jaxkg.search.guided import BestTargets, ScoredEdges, guided_paths
 from jaxkg.search.relation_beam import Layer
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.following import Followed, Join, KeepRows

@@ -1,8 +1,7 @@
 """PAD: host tables to device tensors. The only folder that chooses a shape or names a device."""
 
-from jaxkg.tensors.buckets import Capacities, bucket
+from jaxkg.tensors.buckets import Capacities, batch_starts, bucket, pad, starts_table
 from jaxkg.tensors.graph import TensorGraph, edge_tables, tensor_graph
-from jaxkg.tensors.pad import batch_starts, pad, starts_table
 from jaxkg.tensors.stream import Sized, rerun, stream
 
 __all__ = [

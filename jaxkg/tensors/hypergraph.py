@@ -9,8 +9,7 @@ import jax
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.tensors.buckets import bucket
-from jaxkg.tensors.pad import pad
+from jaxkg.tensors.buckets import bucket, pad
 from jaxkg.types import Hypergraph
 
 if TYPE_CHECKING:

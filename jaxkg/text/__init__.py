@@ -5,8 +5,7 @@ Every encoder is a `TextEncoder`: `HashingEncoder` needs no weights, `minilm.Min
 """
 
 from jaxkg.text.encoder import TextEncoder
-from jaxkg.text.hashing import HashingEncoder
-from jaxkg.text.ngrams import NgramHasher, label_words
+from jaxkg.text.hashing import HashingEncoder, NgramHasher, label_words
 
 __all__ = [
     "HashingEncoder",

@@ -13,7 +13,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from jaxkg.kg.hypergraph.synonyms import components
+from jaxkg.kg.hypergraph.edit import components
 from jaxkg.systems.proh.synonyms import near_names
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
-from jaxkg.adjudicate.delimit import line as one_line
+from jaxkg.adjudicate.prompts import line as one_line
 from jaxkg.cite.hyperpaths import says
 from jaxkg.records import Question
 

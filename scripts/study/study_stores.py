@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.answer import Answer
+from jaxkg.experiments.loading import settings_of
 from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import System, build_system
-from jaxkg.experiments.stores import settings_of
 from jaxkg.kg import read_graph, save_graph
 from jaxkg.kg.stores.around import Reach
 from jaxkg.kg.stores.arrays import save_index

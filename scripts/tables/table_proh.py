@@ -24,9 +24,9 @@ from jaxkg.cite.hyperpaths import says
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
 from jaxkg.experiments.parts import encoder_kept
+from jaxkg.kg.hypergraph.edit import merged_entities
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_openie
-from jaxkg.kg.hypergraph.synonyms import merged_entities
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.kg.questions.passages import distinct_passages
 from jaxkg.kg.questions.read import read_questions

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.adjudicate import delimit
+from jaxkg.adjudicate import prompts
 from jaxkg.errors import JaxkgError
 
 HOSTILE = [
@@ -37,7 +37,7 @@ def is_closed_once(block: str, tag: str, items: int) -> bool:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_inside(name):
-    block = delimit.block([name, "Heat"])
+    block = prompts.block([name, "Heat"])
     assert is_closed_once(block, "data", 2)
     assert block.encode("utf-8")
     assert not re.search(r"[\u200b\u202e\U000e0000-\U000e007f\x00\x1b]", block)
@@ -45,12 +45,12 @@ def test_hostile_names_stay_inside(name):
 
 @given(st.lists(st.one_of(st.text(), st.lists(angles).map("".join)), max_size=5))
 def test_no_text_closes_its_block_or_opens_a_line(names):
-    assert is_closed_once(delimit.block(names), "data", len(names))
+    assert is_closed_once(prompts.block(names), "data", len(names))
 
 
 @given(st.one_of(st.text(), st.lists(angles).map("".join)))
 def test_no_document_closes_its_block(text):
-    block = delimit.document(text, "question")
+    block = prompts.document(text, "question")
     plain = unicodedata.normalize("NFKC", block)
     assert plain.startswith("<question>\n")
     assert plain.endswith("</question>")
@@ -59,17 +59,17 @@ def test_no_document_closes_its_block(text):
 
 def test_ordinary_names_are_left_alone():
     for name in ("Amélie", "AT&T", "北京", "Schindler's List", "7½", "“Heat”"):
-        assert delimit.line(name) == name
+        assert prompts.line(name) == name
 
 
 def test_white_space_is_one_space():
-    assert delimit.line("  a \t\n b\u00a0c ") == "a b c"
+    assert prompts.line("  a \t\n b\u00a0c ") == "a b c"
 
 
 def test_a_document_keeps_its_line_breaks():
-    assert delimit.document("a\nb") == "<data>\na\nb\n</data>"
+    assert prompts.document("a\nb") == "<data>\na\nb\n</data>"
 
 
 def test_a_tag_cannot_be_made_of_anything():
     with pytest.raises(JaxkgError):
-        delimit.block([], "data><x")
+        prompts.block([], "data><x")

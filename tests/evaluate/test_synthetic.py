@@ -6,9 +6,8 @@ import pytest
 from jaxkg.cli import main
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import synthetic
-from jaxkg.evaluate.synthetic.names import make_names, name_table
 from jaxkg.evaluate.synthetic.schema import KINDS, NARY
-from jaxkg.evaluate.synthetic.world import zipf_ranks
+from jaxkg.evaluate.synthetic.world import make_names, name_table, zipf_ranks
 from jaxkg.kg import read_graph, read_questions
 from jaxkg.kg.hypergraph.read import read_nary
 

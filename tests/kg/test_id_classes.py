@@ -3,7 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.id_classes import RELATION, id_classes, with_id_classes
+from jaxkg.kg.typed_schema import RELATION, id_classes, with_id_classes
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
 

@@ -3,7 +3,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.show.layout import columns, heights, neighbours
+from jaxkg.show.svg import columns, heights, neighbours
 
 GRAPHS = st.integers(1, 12).flatmap(
     lambda count: st.tuples(

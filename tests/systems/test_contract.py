@@ -13,7 +13,7 @@ from reknos_films import BORN, DIRECTED, FILMS, STARRING, asked
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.answer import Answer
-from jaxkg.cli.replay import replay, saved
+from jaxkg.cli.ask import replay, saved
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.parts import Devices, Parts, wishes_from
 from jaxkg.experiments.programs import programs_counted

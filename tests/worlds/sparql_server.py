@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.stores.terms import quoted
+from jaxkg.kg.stores.patterns import quoted
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 BASE = "http://films.test/"

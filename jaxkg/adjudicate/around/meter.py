@@ -8,8 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from jaxkg.adjudicate.backend import Backend, Wrapper
-from jaxkg.adjudicate.manner import Manner
+from jaxkg.adjudicate.backend import Backend, Manner, Wrapper
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.records import Usage
 

@@ -21,8 +21,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.delimit import block, line
-from jaxkg.adjudicate.prompts import DATA_RULE
+from jaxkg.adjudicate.prompts import DATA_RULE, block, line
 from jaxkg.adjudicate.requests import Message, Reply, Request
 from jaxkg.records import OtherReading, Usage
 from jaxkg.wire.retry import FailureKind

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.prompts_proh import EXTRACT_SYSTEM, EXTRACT_USER
-from jaxkg.adjudicate.delimit import block, document
+from jaxkg.adjudicate.prompts import block, document
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "extract"

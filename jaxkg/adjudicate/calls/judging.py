@@ -24,8 +24,8 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.ask import Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_proh as words
-from jaxkg.adjudicate.delimit import block
 from jaxkg.adjudicate.endpoint.completion import estimated_tokens
+from jaxkg.adjudicate.prompts import block
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "judge"

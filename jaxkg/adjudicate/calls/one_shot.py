@@ -17,10 +17,9 @@ from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
-from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.backend import PROMPT_TOKENS, Backend
 from jaxkg.adjudicate.endpoint.completion import estimated_tokens
-from jaxkg.adjudicate.manner import PROMPT_TOKENS
+from jaxkg.adjudicate.prompts import block, line
 from jaxkg.adjudicate.reading.match import Candidates, folded
 from jaxkg.adjudicate.requests import Message
 from jaxkg.answer import Answer

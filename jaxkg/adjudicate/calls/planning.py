@@ -17,8 +17,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_vali
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_planning as prompts
-from jaxkg.adjudicate.delimit import arrows, block, line
-from jaxkg.adjudicate.prompts import DATA_RULE
+from jaxkg.adjudicate.prompts import DATA_RULE, arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Prompted
 from jaxkg.adjudicate.calls import prompts_proh as words
-from jaxkg.adjudicate.delimit import block, document, line
+from jaxkg.adjudicate.prompts import block, document, line
 from jaxkg.adjudicate.reading.dag import MOST_SUBQUESTIONS, ReasoningDag, SubQuestion
 from jaxkg.adjudicate.requests import Message
 

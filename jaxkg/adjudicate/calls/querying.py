@@ -10,8 +10,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.planning import Wanted, relation_options
-from jaxkg.adjudicate.delimit import arrows, block, line
-from jaxkg.adjudicate.prompts import DATA_RULE
+from jaxkg.adjudicate.prompts import DATA_RULE, arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "plan"

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.prompts import block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "refine"

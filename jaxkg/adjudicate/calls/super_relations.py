@@ -2,6 +2,11 @@
 
 Wang et al., "Reasoning of large language models over knowledge graphs with super-relations",
 Sections 4.2 and 4.3. One call each; the model scores what it is offered and adds nothing.
+
+ReKnoS's prompts, a constant each, with the section of the paper it comes from.
+
+The paper prints the scoring prompt and the scoring criteria; the rest it describes. Wording and
+examples are our own.
 """
 
 from __future__ import annotations
@@ -15,8 +20,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls import prompts_reknos as prompts
-from jaxkg.adjudicate.delimit import block, line
+from jaxkg.adjudicate.prompts import DATA_RULE, block, line
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.adjudicate.requests import Message
 
@@ -141,7 +145,7 @@ def score_candidates(
             if selects
             else score_prompt(each, keep=keep, criteria=criteria),
             schema=SelectedRelations if selects else RelationScores,
-            form=prompts.SELECT_FORM if selects else prompts.SCORE_FORM,
+            form=SELECT_FORM if selects else SCORE_FORM,
             check=lambda reply, known=known: _names_some(reply, known),
             question=each.question_id or each.question,
             stage=SCORE_STAGE,
@@ -167,13 +171,13 @@ def _numbers(count: int, as_text: bool) -> Sequence[int | str]:
 
 def select_prompt(choice: Choice, *, keep: int) -> tuple[Message, Message]:
     """The selecting prompt as it is printed, after one example; what was followed is not told."""
-    user = prompts.SELECT_USER.format(
+    user = SELECT_USER.format(
         keep=keep,
         question=block([choice.question], "question"),
         topics=block(choice.topics),
         candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
     )
-    return Message("system", prompts.SELECT_SYSTEM), Message("user", user)
+    return Message("system", SELECT_SYSTEM), Message("user", user)
 
 
 def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message, Message]:
@@ -185,14 +189,14 @@ def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message,
         if choice.followed
         else "nothing yet"
     )
-    user = prompts.SCORE_USER.format(
-        guide=prompts.SCORE_CRITERIA if criteria else prompts.SCORE_EXAMPLES,
+    user = SCORE_USER.format(
+        guide=SCORE_CRITERIA if criteria else SCORE_EXAMPLES,
         question=block([choice.question], "question"),
         topics=block(choice.topics),
         followed=followed,
         candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
     )
-    system = prompts.SCORE_SYSTEM.format(keep=keep, most=most_scores(keep))
+    system = SCORE_SYSTEM.format(keep=keep, most=most_scores(keep))
     return Message("system", system), Message("user", user)
 
 
@@ -229,7 +233,7 @@ def check_sufficiency(
         Prompted(
             messages=sufficiency_prompt(each),
             schema=Sufficiency,
-            form=prompts.SUFFICIENT_FORM,
+            form=SUFFICIENT_FORM,
             question=each.question_id or each.question,
             stage=SUFFICIENT_STAGE,
             max_tokens=SUFFICIENT_TOKENS,
@@ -246,12 +250,12 @@ def sufficiency_prompt(evidence: Evidence) -> tuple[Message, Message]:
         more = f"; and {count - len(entities)} more" if count > len(entities) else ""
         path = " → ".join(map(line, relations))
         lines.append(f"{path}: {'; '.join(map(line, entities))}{more}")
-    user = prompts.SUFFICIENT_USER.format(
+    user = SUFFICIENT_USER.format(
         question=block([evidence.question], "question"),
         topics=block(evidence.topics),
         paths=block(lines),
     )
-    return Message("system", prompts.SUFFICIENT_SYSTEM), Message("user", user)
+    return Message("system", SUFFICIENT_SYSTEM), Message("user", user)
 
 
 def _names_some(reply: RelationScores | SelectedRelations, known: Candidates) -> str | None:
@@ -272,3 +276,92 @@ def _scored(count: int, known: Candidates, outcome: Outcome[Any]) -> Scored:
         for number in numbers:
             scores[int(number) - 1] = max(scores[int(number) - 1], min(max(told, 0.0), 1.0))
     return Scored(tuple(scores), tuple(dropped), outcome)
+
+
+SCORE_SYSTEM = (
+    "You choose how a search in a knowledge graph goes on. You are given a question, the topic "
+    "entities the search started from, the relations it has followed so far and numbered "
+    "candidates for the next relation. Give the candidates that could help to answer the "
+    "question, {most} at most, a score from 0 to 1, higher for more helpful; candidates you leave "
+    "out score 0. The {keep} best will be followed. A candidate that begins with ^ is followed "
+    "from its object to its subject. Score candidates by their numbers, and nothing "
+    "that is not among them.\n" + DATA_RULE
+)
+"""ReKnoS, Section 4.2, the scoring prompt."""
+
+SCORE_EXAMPLES = (
+    "Three examples.\n\n"
+    "Question: which country is the river that runs through Basel in?\n"
+    "Topic: Basel\n"
+    "Candidates: 1. location.location 2. geography.river 3. sports.sports_team_location "
+    "4. people.place_lived\n"
+    'Reply: {"scores": [{"n": 1, "score": 0.5}, {"n": 2, "score": 0.9}]}\n\n'
+    "Question: who wrote the films that share an actor with Brick Lane?\n"
+    "Topic: Brick Lane\n"
+    "Candidates: 1. written_by 2. starred_actors 3. release_year 4. has_tags\n"
+    'Reply: {"scores": [{"n": 1, "score": 0.2}, {"n": 2, "score": 0.9}]}\n\n'
+    "Question: what does the sister of the painter of The Oath do for a living?\n"
+    "Topic: The Oath\n"
+    "Followed so far: visual_art.artwork\n"
+    "Candidates: 1. people.person 2. people.sibling_relationship 3. visual_art.visual_artist\n"
+    'Reply: {"scores": [{"n": 1, "score": 0.8}, {"n": 2, "score": 0.9}, '
+    '{"n": 3, "score": 0.1}]}\n\n'
+)
+"""ReKnoS, Appendix C: three in-context examples of scoring."""
+
+SCORE_CRITERIA = (
+    "Scoring criteria:\n"
+    "- 0.8 to 1.0, highly relevant: a strong logical connection between relation and question.\n"
+    "- 0.6 to 0.8, strongly related: substantial relevant information, perhaps less precise.\n"
+    "- 0.4 to 0.6, moderately related: partly relevant; background or indirect support.\n"
+    "- 0.2 to 0.4, weakly related: a tenuous connection, limited or peripheral information.\n"
+    "- 0.0 to 0.2, irrelevant: unrelated, or related by a side issue alone.\n\n"
+)
+"""ReKnoS, Appendix D.8: explicit criteria in the place of the examples."""
+
+SCORE_USER = (
+    "{guide}Question:\n{question}\n\nTopic entities:\n{topics}\n\nFollowed so far:\n{followed}\n\n"
+    "Candidates:\n{candidates}"
+)
+"""ReKnoS, Section 4.2, the scoring prompt."""
+
+SCORE_FORM = 'Required form:\n{"scores": [{"n": <number of a candidate>, "score": <0 to 1>}, ...]}'
+"""ReKnoS, Section 4.2: the reply of the scoring prompt."""
+
+SELECT_SYSTEM = (
+    "Example. Question: which country is the river that runs through Basel in?\n"
+    "Topic Entity: Basel\n"
+    "Candidate Relations: 1. location.location 2. geography.river 3. sports.sports_team_location "
+    "4. people.place_lived\n"
+    'Reply, of two: {"relations": ["2", "1"]}\n' + DATA_RULE
+)
+"""ReKnoS, Section 4.2: one human-crafted example, as in Think-on-Graph."""
+
+SELECT_USER = (
+    "You need to select {keep} relations from the following candidate relations, which are the "
+    "most helpful for answering the question.\n"
+    "Question:\n{question}\nTopic Entity:\n{topics}\nCandidate Relations:\n{candidates}\n"
+    "Reply with the relations you selected from these candidate relations:"
+)
+"""ReKnoS, Section 4.2, the prompt as it is printed."""
+
+SELECT_FORM = 'Required form:\n{"relations": ["<number of a candidate>", ...]}'
+"""ReKnoS, Section 4.2: the reply of that prompt."""
+
+SUFFICIENT_SYSTEM = (
+    "You decide whether a search in a knowledge graph has found what answers a question. You are "
+    "given the relation paths it followed from the topic entities and the entities that each ends "
+    "in. Say that the evidence is sufficient only if the answer is among these entities and the "
+    "path to it says what the question asks; otherwise the search goes on a step further.\n"
+    + DATA_RULE
+)
+"""ReKnoS, Section 4.3: whether the entities at the end of the search path suffice."""
+
+SUFFICIENT_USER = (
+    "Question:\n{question}\n\nTopic entities:\n{topics}\n\n"
+    "Relation paths and their entities:\n{paths}"
+)
+"""ReKnoS, Section 4.3."""
+
+SUFFICIENT_FORM = "Required form, one line:\nSufficient: <yes or no>"
+"""ReKnoS, Section 4.3."""

@@ -11,14 +11,12 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.adjudicate.backend import Closing
-from jaxkg.adjudicate.endpoint.capacity import Capacity, is_local, read_capacity
+from jaxkg.adjudicate.backend import Closing, Manner
+from jaxkg.adjudicate.endpoint.capacity import Capacity, Width, is_local, read_capacity
 from jaxkg.adjudicate.endpoint.completion import read_completion
 from jaxkg.adjudicate.endpoint.dialect import Dialect
 from jaxkg.adjudicate.endpoint.prices import PriceTable, Rates
-from jaxkg.adjudicate.endpoint.width import Width
 from jaxkg.adjudicate.endpoint.workers import run_all
-from jaxkg.adjudicate.manner import Manner
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json

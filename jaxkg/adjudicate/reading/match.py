@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from rapidfuzz import fuzz, process
 
-from jaxkg.adjudicate.delimit import line
+from jaxkg.adjudicate.prompts import line
 
 _NEAR = 90.0  # similarity (0 to 100) from which a name counts as a candidate's misspelt
 _SHORTEST_NEAR = 5  # characters; shorter names are too alike for that

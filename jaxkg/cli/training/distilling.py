@@ -52,7 +52,7 @@ def distill(
     ] = 0,
 ) -> None:
     """Teach a language model's plans to the local planner, which then plans without a call."""
-    from jaxkg.learn.planner.agreement import compare_with_teacher
+    from jaxkg.learn.planner.distill import compare_with_teacher
     from jaxkg.learn.planner.distill import distill as learn
     from jaxkg.learn.planner.traces import read_traces
     from jaxkg.learn.planner.train import PlannerConfig

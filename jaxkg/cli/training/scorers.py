@@ -205,9 +205,8 @@ def kge(
     from jaxkg.evaluate.metrics.ranking import link_prediction
     from jaxkg.kg import read_graph
     from jaxkg.learn.embeddings.fit import fit_embeddings, rows_of
-    from jaxkg.learn.embeddings.losses import LOSSES
     from jaxkg.learn.embeddings.ranking import rank_links
-    from jaxkg.learn.embeddings.train import EmbeddingConfig
+    from jaxkg.learn.embeddings.train import LOSSES, EmbeddingConfig
     from jaxkg.score.embeddings import MODELS
 
     for what, value, known in (("model", model, MODELS), ("loss", loss, (None, *LOSSES))):

@@ -1,8 +1,12 @@
-"""Per-question columns to estimates: which metric is a mean, a pooled ratio or a quantile."""
+"""Per-question columns to estimates: which metric is a mean, a pooled ratio or a quantile.
+
+Numbers, intervals and tables in Markdown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -45,3 +49,21 @@ def column_estimates(
         for name, q in QUANTILES.items():
             by_name[name] = quantile_estimate(columns["seconds"], q, resamples=resamples, seed=seed)
     return by_name
+
+
+def format_number(value: float) -> str:
+    """Four decimals for fractions, fewer for large numbers; a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:,.1f}"
+
+
+def format_interval(estimate: Estimate) -> str:
+    """`[low, high]`."""
+    return f"[{format_number(estimate.low)}, {format_number(estimate.high)}]"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose first column is text and whose others are numbers."""
+    ruler = ["---", *(["---:"] * (len(header) - 1))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ruler, *rows])

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jaxkg.evaluate.metrics.normalise import published_normalise
+from jaxkg.evaluate.metrics.matching import published_normalise
 
 _DATE_WORDS = ("when", "what year")
 _LENIENT_WORDS = (

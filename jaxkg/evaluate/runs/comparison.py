@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.metrics.columns import QUANTILES, ratio
+from jaxkg.evaluate.metrics.columns import (
+    QUANTILES,
+    format_interval,
+    format_number,
+    markdown_table,
+    ratio,
+)
 from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.evaluate.runs.report import Report
-from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
 
 def paired_differences(

@@ -14,7 +14,7 @@ The metrics are means over questions unless their name says otherwise (`micro_f1
 - What a search came to (`retrieval_rate`, `entities_retrieved`, `nodes`, `edges`) is over the
   questions that say it; a system that does not tell has null there, never 0.
 - `miss_…` are shares of all questions, those whose first answer is wrong parted by where they were
-  lost (`jaxkg.evaluate.misses.miss`); of a system that does not tell what it retrieved, not
+  lost (`jaxkg.evaluate.runs.scores.miss`); of a system that does not tell what it retrieved, not
   retrieved and ranked below are null.
 - `generation` (G-E, what a judge made of the answers) is over the questions with gold answers: 0
   without an answer; one whose answer was not judged is left out and in `counts["unjudged"]`.
@@ -33,13 +33,18 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.metrics.columns import QUANTILES, column_estimates
+from jaxkg.evaluate.metrics.columns import (
+    QUANTILES,
+    column_estimates,
+    format_interval,
+    format_number,
+    markdown_table,
+)
 from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
 from jaxkg.evaluate.metrics.strict import STRICT
 from jaxkg.evaluate.runs.lines import answered_names, partial, status
 from jaxkg.evaluate.runs.scores import COST, MISSED, PUBLISHED, SEARCH, score_line
-from jaxkg.evaluate.runs.tables import format_interval, format_number, markdown_table
 
 FLAWS = ("fault", "dropped", "refused")
 """Keys of a line; how many questions have something there is counted where any has."""

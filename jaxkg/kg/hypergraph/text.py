@@ -16,8 +16,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.link.mentions import NameFinder
-from jaxkg.kg.link.question_words import QUESTION_WORDS
+from jaxkg.kg.link.mentions import QUESTION_WORDS, NameFinder
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
 _ABBREVIATION = re.compile(

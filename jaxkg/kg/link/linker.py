@@ -25,7 +25,7 @@ from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.folding import MARK, Words, loose_form, plain, split_words, word_key
-from jaxkg.kg.link.question_words import QUESTION_WORDS, relation_words
+from jaxkg.kg.link.mentions import QUESTION_WORDS, relation_words
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.limits import looked_at
 from jaxkg.records import Link

@@ -15,7 +15,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.questions.subgraphs import Triple, shortest_paths
+from jaxkg.kg.questions.formats import Triple, shortest_paths
 from jaxkg.records import Question
 
 _TOKEN = re.compile(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.kg.link.folding import key_words
-from jaxkg.kg.link.question_words import QUESTION_WORDS
+from jaxkg.kg.link.mentions import QUESTION_WORDS
 
 LONGEST = 9
 """Words of a name that is looked for within a question."""

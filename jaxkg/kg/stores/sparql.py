@@ -1,11 +1,16 @@
-"""A graph behind a SPARQL 1.1 endpoint as a store: counted first, fetched in pages, kept."""
+"""A graph behind a SPARQL 1.1 endpoint as a store: counted first, fetched in pages, kept.
+
+All rows of a query of an endpoint that gives but some at a time.
+
+What is asked of an endpoint together.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,13 +20,114 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.names import AliasTable
 from jaxkg.kg.stores.around import empty_graph
 from jaxkg.kg.stores.arrays import ArrayStore
-from jaxkg.kg.stores.batches import Key, batches, of_one_query
-from jaxkg.kg.stores.endpoint import Endpoint, Spent
-from jaxkg.kg.stores.pages import Pages
-from jaxkg.kg.stores.patterns import Patterns
+from jaxkg.kg.stores.endpoint import Endpoint, Rows, Spent, Unsorted
+from jaxkg.kg.stores.patterns import Patterns, id_of, shown, tail, value_of, written
 from jaxkg.kg.stores.store import Described, Facts, Runs
-from jaxkg.kg.stores.terms import id_of, shown, tail, value_of, written
 from jaxkg.words import relation_words
+
+Key: TypeAlias = tuple[int, int, bool]
+"""(entity, relation, inverse) of a run."""
+
+
+def batches(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    """Items, so many at a time.
+
+    >>> list(batches("abc", 2))
+    [['a', 'b'], ['c']]
+    """
+    for first in range(0, len(items), size):
+        yield list(items[first : first + size])
+
+
+def of_one_query(
+    keys: Sequence[Key],
+    sizes: dict[Key, int],
+    counted: Mapping[int, Sequence[tuple[int, int, bool, int]]],
+    most: int,
+    page: int,
+) -> Iterator[list[list[Key]]]:
+    """Runs of one direction, those that one query asks for: each alone, or all of an entity.
+
+    Where the other runs of an entity have no more facts than those wanted, it is asked for all of
+    them: one term in place of many pairs.
+
+    >>> runs = {7: [(7, 0, False, 5), (7, 1, False, 5), (7, 2, False, 9)]}
+    >>> list(of_one_query([(7, 0, False), (7, 1, False)], {(7, 0, False): 5, (7, 1, False): 5},
+    ...                   runs, 200, 10_000))
+    [[[(7, 0, False), (7, 1, False), (7, 2, False)]]]
+
+    Args:
+        keys: the runs.
+        sizes: facts of each; those of further runs are added.
+        counted: (entity, relation, inverse, facts) of all runs of entities.
+        most: runs or entities named in one query.
+        page: facts it should bring, at most, unless one alone has more.
+    """
+    of_node: dict[int, list[Key]] = {}
+    for key in keys:
+        of_node.setdefault(key[0], []).append(key)
+    single: list[list[Key]] = []
+    whole: list[list[Key]] = []
+    for node, mine in of_node.items():
+        there = {run[:3]: run[3] for run in counted.get(node, ()) if run[2] == mine[0][2]}
+        if len(mine) > 1 and 0 < sum(there.values()) <= 2 * sum(sizes[key] for key in mine):
+            sizes |= there
+            whole.append(list(there))
+        else:
+            single += [[key] for key in mine]
+    for sort in (single, whole):
+        groups: list[list[Key]] = []
+        total = 0
+        for group in sort:
+            size = sum(sizes[key] for key in group)
+            if groups and (total + size > page or len(groups) >= most):
+                yield groups
+                groups, total = [], 0
+            groups.append(group)
+            total += size
+        if groups:
+            yield groups
+
+
+class Pages:
+    """Rows in pages of as many as an endpoint gives at a time."""
+
+    def __init__(self, endpoint: Endpoint, patterns: Patterns) -> None:
+        self._endpoint, self._patterns = endpoint, patterns
+        self._nested = False
+
+    @functools.cached_property
+    def cap(self) -> int:
+        """Rows that the endpoint gives at a time: it need not say that there are more."""
+        most = self._endpoint.settings.page
+        return max(len(self._endpoint.select(self._patterns.anything(most)).rows), 1)
+
+    def rows(self, query: str, order: str | None) -> Rows:
+        """All rows of a query; page by page in an order, where more than one can come."""
+        rows, whole = self._endpoint.select(query)
+        if order is None or not whole or len(rows) < self.cap:
+            return Rows(rows, whole)
+        # As many as came before: perhaps all, perhaps as many as the endpoint ever gives. To count
+        # is cheaper than to sort.
+        counted, _ = self._endpoint.select(self._patterns.counted(query))
+        if counted and int(counted[0]["n"]["value"]) <= len(rows):
+            return Rows(rows, whole)
+        lines: list[dict[str, dict[str, str]]] = []
+        while whole and len(rows) >= self.cap:
+            rows, whole = self._page(f"{query} ORDER BY {order}", len(lines))
+            lines += rows
+        return Rows(lines, whole)
+
+    def _page(self, ordered: str, start: int) -> Rows:
+        part = f"LIMIT {self.cap} OFFSET {start}"
+        if not self._nested:
+            try:
+                return self._endpoint.select(f"{ordered} {part}")
+            except Unsorted:
+                self._nested = True
+        # Virtuoso sorts all rows of an inner query; others need not keep the order of one.
+        return self._endpoint.select(f"SELECT * WHERE {{ {{ {ordered} }} }} {part}")
+
 
 _FORGET = 2_000_000
 """Facts, or texts that were searched for, held in memory beyond which all are forgotten."""

@@ -34,12 +34,14 @@ from jaxkg.score.hdc.algebra import Algebra
 from jaxkg.score.hdc.calibration import GridSearch, calibrate, grid_search, idf
 from jaxkg.score.hdc.circular import fhrr, hrr
 from jaxkg.score.hdc.elementwise import bipolar, mix, real
-from jaxkg.score.hdc.encode import encode, encode_bundle, encode_paths
 from jaxkg.score.hdc.explain import HopContributions, hop_contributions
 from jaxkg.score.hdc.factored import RankedPaths, exhaustive
 from jaxkg.score.hdc.ghrr import ghrr
 from jaxkg.score.hdc.similarity import similarity_matrix
 from jaxkg.score.hdc.symbols import (
+    encode,
+    encode_bundle,
+    encode_paths,
     label_coordinates,
     label_symbols,
     project_text,

@@ -35,8 +35,8 @@ import jax.numpy as jnp
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
-from jaxkg.score.hdc.encode import encode_paths
 from jaxkg.score.hdc.similarity import similarity_matrix
+from jaxkg.score.hdc.symbols import encode_paths
 
 KINDS = ("random", "near", "permuted")
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
-from jaxkg.score.hdc.encode import encode
 from jaxkg.score.hdc.similarity import query_rows
+from jaxkg.score.hdc.symbols import encode
 from jaxkg.types import NULL
 
 

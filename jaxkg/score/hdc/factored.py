@@ -25,8 +25,8 @@ import jax.numpy as jnp
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc.algebra import Algebra
-from jaxkg.score.hdc.encode import encode_paths
 from jaxkg.score.hdc.similarity import Packed, inner, pack, query_rows
+from jaxkg.score.hdc.symbols import encode_paths
 from jaxkg.types import NULL
 
 MAX_LENGTH = 4

@@ -1,4 +1,7 @@
-"""How much each hop of an answer's relation path contributes to its similarity, in words."""
+"""How much each hop of an answer's relation path contributes to its similarity, in words.
+
+The candidate relation paths of one question, for a saved trace.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.records import TraceNode
 from jaxkg.score import hdc
+from jaxkg.systems.following import Followed
 from jaxkg.systems.pathhd.queries import Query, Space, encode_queries
+from jaxkg.systems.pathhd.records import Schemas
 from jaxkg.systems.pathhd.space import SymbolSpace
+from jaxkg.systems.paths import path_words
 from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
 from jaxkg.words import relation_path_words
@@ -82,3 +89,37 @@ def explain_paths(
                 f"any path of that length {' '.join(hop_words)}"
             )
     return notes
+
+
+def candidate_nodes(
+    kg: KnowledgeGraph, paths: Schemas, followed: Followed, *, calibrated: bool
+) -> tuple[TraceNode, ...]:
+    """Every candidate by the score that it was ranked by, best first.
+
+    Args:
+        kg: names of relations and entities.
+        paths: of the one question.
+        followed: its K kept candidates, and where they lead.
+        calibrated: the scores are not the similarities themselves.
+
+    Returns:
+        One node; below it the candidates, and below those kept what they reach.
+    """
+    by = "calibrated score" if calibrated else "similarity"
+    nodes = []
+    for place in np.flatnonzero(np.isfinite(paths.weight[0])).tolist():
+        names = [kg.relation_name(c) for c in paths.relations[0, place].tolist() if c != NULL]
+        size = int(followed.sizes[0, place])
+        words = path_words(kg, names, None if size == NULL else size)
+        if calibrated:
+            words += f", similarity {paths.similarity[0, place]:.3f}"
+        ends = dict.fromkeys(followed.node[followed.place == place].tolist())
+        nodes.append(
+            TraceNode(
+                words,
+                float(paths.weight[0, place]),
+                bool(followed.used[0, place]),
+                tuple(TraceNode(kg.name(node)) for node in ends),
+            )
+        )
+    return (TraceNode(f"candidate relation paths by {by}", below=tuple(nodes)),)

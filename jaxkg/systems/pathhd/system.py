@@ -28,13 +28,12 @@ from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed
 from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
-from jaxkg.systems.pathhd.explain import explain_paths
+from jaxkg.systems.pathhd.explain import candidate_nodes, explain_paths
 from jaxkg.systems.pathhd.queries import PlanQuery, encode_queries
 from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
 from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, key_of, listed_schemas
-from jaxkg.systems.pathhd.trace import candidate_nodes
 from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream, tensor_graph

@@ -11,8 +11,7 @@ from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.records import PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.parts import Parts
-from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
-from jaxkg.systems.pathmind.trace import iterations, priority_hops
+from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, iterations, priority_hops
 
 
 def from_parts(parts: Parts) -> QuestionAnswering:

@@ -1,4 +1,7 @@
-"""A knowledge hypergraph out of documents, read by a language model or by rules."""
+"""A knowledge hypergraph out of documents, read by a language model or by rules.
+
+PRoH as the command builds it.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,14 @@ from jaxkg.adjudicate import Backend, tally
 from jaxkg.adjudicate.calls.extraction import Extraction, Source, extract
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.textfile import existing, line_blocks
-from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph, open_hypergraph
 from jaxkg.kg.hypergraph.text import TEXT_FILES, chunked, entity_id, hypergraph_of_text, subject_of
 from jaxkg.kg.link.folding import split_words
+from jaxkg.systems.parts import Parts
+from jaxkg.systems.proh.passages import WHOLE, PassagesQA
+from jaxkg.systems.proh.retrieval import RetrievalSettings
+from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
+from jaxkg.systems.proh.system import ProhQA
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,3 +191,32 @@ def _document(record: Any) -> tuple[str, str]:
     if not (isinstance(title, str) and isinstance(text, str)):
         raise TypeError("title and text must be strings")
     return title, text
+
+
+def from_parts(parts: Parts) -> ProhQA | PassagesQA:
+    """The variant that `variant` names, over the hypergraph named or the facts of the graph.
+
+    Questions that bring passages are asked over these, where no hypergraph is named. Without a
+    language model nothing is planned: the settings are those of retrieval alone.
+
+    Raises:
+        JaxkgError: no such variant.
+    """
+    options: dict[str, Any]
+    if parts.backend is None:
+        encoder = parts.encoder
+        options = {"retrieval": parts.settings(RetrievalSettings)}
+    else:
+        variants = {"proh": PROH, "proh-l": PROH_L}
+        if (named := parts.wishes.pop("variant", "proh-l")) not in variants:
+            raise JaxkgError(f"the variant of proh is {' or '.join(variants)}, not {named!r}")
+        encoder = parts.encoder
+        settings = parts.settings(ProhSettings, **vars(variants[named]) | {"repair": parts.repair})
+        options = {"backend": parts.backend, "settings": settings}
+    if parts.hypergraph is None and parts.passages:
+        parts.asked = hypergraph_of_text(parts.passages, longest=WHOLE)
+        return PassagesQA(encoder, **options)
+    graph = parts.kg if parts.hypergraph is None else open_hypergraph(parts.hypergraph)
+    built = ProhQA.build(graph, encoder, **options)
+    parts.asked = built.graph
+    return built

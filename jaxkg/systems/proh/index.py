@@ -12,9 +12,9 @@ import numpy as np
 from jaxkg.cite.hyperpaths import says
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.hypergraph.edit import SYNONYM, merged_entities
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import hypergraph_of
-from jaxkg.kg.hypergraph.synonyms import SYNONYM, merged_entities
 from jaxkg.kg.hypergraph.text import unqualified
 from jaxkg.kg.link.mentions import Mention, NameFinder
 from jaxkg.tensors import Capacities, bucket, pad

@@ -11,12 +11,12 @@ import numpy as np
 from jaxkg.adjudicate import Backend, Message, Prompted, ask
 from jaxkg.adjudicate.calls.proh import SynonymGroups
 from jaxkg.adjudicate.calls.prompts_proh import SYNONYM_SYSTEM, SYNONYM_USER
-from jaxkg.adjudicate.delimit import block
+from jaxkg.adjudicate.prompts import block
 from jaxkg.candidates.nearest import near_pairs
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph import edit
+from jaxkg.kg.hypergraph.edit import components, synonym_edges
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
-from jaxkg.kg.hypergraph.synonyms import components, synonym_edges
 from jaxkg.systems.proh.index import Encode
 from jaxkg.tensors import Capacities, bucket, pad, rerun
 

@@ -51,7 +51,7 @@ class ProhQA(QuestionAnswering):
     retrieval alone: ranked entities, paths and passages, marked as what they are.
 
     Example:
-        >>> from jaxkg.kg.hypergraph.store import open_hypergraph
+        >>> from jaxkg.kg.hypergraph.graph import open_hypergraph
         >>> from jaxkg.text.minilm import default_encoder
         >>> qa = ProhQA.build(open_hypergraph(folder), default_encoder())  # doctest: +SKIP
         >>> print(qa.ask("where was the director of Alien born?"))  # doctest: +SKIP

@@ -13,7 +13,7 @@ from asked_texts import ROOT, ask_for, upper
 
 from jaxkg.adjudicate import Cache, Replay, Reply, Scripted
 from jaxkg.adjudicate.around import store
-from jaxkg.adjudicate.around.claims import Claims
+from jaxkg.adjudicate.around.cache import Claims
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.errors import JaxkgError
 

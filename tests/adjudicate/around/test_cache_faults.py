@@ -178,7 +178,7 @@ def test_two_processes_with_one_file_pay_once_for_each_question(path):
 def test_a_process_that_died_keeps_nobody_waiting(path):
     path.parent.mkdir()
     code = (
-        "import os, sys; from jaxkg.adjudicate.around.claims import Claims; "
+        "import os, sys; from jaxkg.adjudicate.around.cache import Claims; "
         "Claims(sys.argv[1]).take(sys.argv[2], enough=lambda: False); os._exit(9)"
     )
     key = ask_for("a").key("scripted")

@@ -4,8 +4,8 @@ import re
 import pytest
 
 from jaxkg.adjudicate import Reply, Scripted
+from jaxkg.adjudicate.backend import Manner
 from jaxkg.adjudicate.calls.choosing import Asked, choose_by_model
-from jaxkg.adjudicate.manner import Manner
 from jaxkg.records import OtherReading
 
 READINGS = tuple(

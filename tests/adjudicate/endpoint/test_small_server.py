@@ -9,10 +9,9 @@ import pytest
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import Backoff, Cache, Message, Prompted, Replay, Request, ask
-from jaxkg.adjudicate.delimit import block
-from jaxkg.adjudicate.endpoint.capacity import Capacity, read_capacity
-from jaxkg.adjudicate.endpoint.width import Width
-from jaxkg.adjudicate.room import cut_to, most_tokens
+from jaxkg.adjudicate.ask import cut_to, most_tokens
+from jaxkg.adjudicate.endpoint.capacity import Capacity, Width, read_capacity
+from jaxkg.adjudicate.prompts import block
 
 PROPS = {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 3}
 

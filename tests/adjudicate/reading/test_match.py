@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from jaxkg.adjudicate.delimit import line
+from jaxkg.adjudicate.prompts import line
 from jaxkg.adjudicate.reading.match import Candidates, folded
 
 ITEMS = [

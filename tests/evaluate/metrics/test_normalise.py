@@ -2,7 +2,7 @@ import string
 
 import pytest
 
-from jaxkg.evaluate.metrics.normalise import published_normalise, strict_normalise
+from jaxkg.evaluate.metrics.matching import published_normalise, strict_normalise
 
 
 @pytest.mark.parametrize(

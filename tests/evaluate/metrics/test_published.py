@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from jaxkg.evaluate.metrics.normalise import published_normalise
+from jaxkg.evaluate.metrics.matching import published_normalise
 from jaxkg.evaluate.metrics.published import (
     gcr_f1,
     gnnrag_hit1,

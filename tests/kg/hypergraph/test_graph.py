@@ -7,14 +7,19 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph import edit
-from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.hypergraph.graph import (
+    Chunk,
+    Hyperedge,
+    KnowledgeHypergraph,
+    open_hypergraph,
+    save_hypergraph,
+)
 from jaxkg.kg.hypergraph.read import (
     hypergraph_of,
     read_hyperedges,
     read_nary,
     read_openie,
 )
-from jaxkg.kg.hypergraph.store import open_hypergraph, save_hypergraph
 
 CHUNKS = [Chunk("c1", "Alien", "Alien is by Scott."), Chunk("c2", "Scott", "Born in England.")]
 EDGES = [

@@ -1,8 +1,8 @@
 import numpy as np
 
 from jaxkg.kg.hypergraph import edit
+from jaxkg.kg.hypergraph.edit import components, merged_entities, synonym_edges
 from jaxkg.kg.hypergraph.graph import Hyperedge, KnowledgeHypergraph
-from jaxkg.kg.hypergraph.synonyms import components, merged_entities, synonym_edges
 
 
 def test_chains_of_pairs_are_one_group():

@@ -7,7 +7,7 @@ from jaxkg.kg import find_topics
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.folding import fold, split_words, word_key
 from jaxkg.kg.link.linker import Linker
-from jaxkg.kg.link.question_words import QUESTION_WORDS
+from jaxkg.kg.link.mentions import QUESTION_WORDS
 from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
 

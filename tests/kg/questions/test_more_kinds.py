@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.questions.formats import shortest_paths
 from jaxkg.kg.questions.read import read_questions
-from jaxkg.kg.questions.subgraphs import shortest_paths
 from jaxkg.records import Question
 
 

@@ -9,7 +9,7 @@ from sparql_server import Fault
 
 from jaxkg.cli import main
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.stores import StoreOptions, load_store
+from jaxkg.experiments.loading import StoreOptions, load_store
 from jaxkg.kg import save_graph
 from jaxkg.kg.stores.arrays import ArrayStore, save_index
 from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings

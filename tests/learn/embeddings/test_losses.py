@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxkg.learn.embeddings.losses import (
+from jaxkg.learn.embeddings.train import (
     logistic_loss,
     margin_loss,
     n3_penalty,

@@ -5,8 +5,13 @@ from planners import SMALL_TSV
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.planner.agreement import Agreement, compare_with_teacher, reached_sets
-from jaxkg.learn.planner.distill import distill, teacher_paths
+from jaxkg.learn.planner.distill import (
+    Agreement,
+    compare_with_teacher,
+    distill,
+    reached_sets,
+    teacher_paths,
+)
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.records import Question

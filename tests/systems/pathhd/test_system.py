@@ -19,8 +19,8 @@ from jaxkg.search.plans import Plans
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.fit import calibrated
-from jaxkg.systems.pathhd.order import hop_texts
 from jaxkg.systems.pathhd.queries import PlanQuery
+from jaxkg.systems.pathhd.space import hop_texts
 from jaxkg.systems.ranked import either_way
 from jaxkg.words import TOPIC_WORD
 

@@ -10,7 +10,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
 from jaxkg.show.dag import dag_svg
-from jaxkg.systems.proh import weights
+from jaxkg.systems.proh import walk
 from jaxkg.systems.proh.settings import PROH, PROH_L
 
 
@@ -247,7 +247,7 @@ def test_what_is_cut_is_told(ask_of):
 
 
 def test_entities_that_are_not_weighed_are_told(ask_of, monkeypatch):
-    monkeypatch.setattr(weights, "_MOST_WEIGHED", 1)
+    monkeypatch.setattr(walk, "_MOST_WEIGHED", 1)
     settings = dataclasses.replace(PROH, threshold=-1.0)
     answer, _ = ask_of(scripted(), settings).trace(QUESTION)
     told = " ".join([*answer.notes, answer.abstained or ""])

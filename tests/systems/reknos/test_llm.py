@@ -16,8 +16,7 @@ from jaxkg.cite import grounded
 from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
-from jaxkg.systems.reknos.llm import LLMSession
-from jaxkg.systems.reknos.loop import run_search
+from jaxkg.systems.reknos.llm import LLMSession, run_search
 from jaxkg.systems.reknos.problem import Room
 
 LIKED = {"film.film": 0.9, "people.person": 0.8, "media.genre": 0.5, "^film.film": 0.1}
