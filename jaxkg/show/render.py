@@ -135,7 +135,9 @@ def _verdict(answer: Shown) -> Iterator[_Line]:
     elif not answer.entities:
         yield [_Span("No answer, and no reason given", _WARNING)]
     if answer.error is not None:
-        yield [_Span(f"Error: {one_line(answer.error)}", _WARNING)]
+        error = one_line(answer.error)
+        failed = f"The model failed ({error}); this is the answer without it"
+        yield [_Span(failed if answer.entities else f"Error: {error}", _WARNING)]
     if answer.rationale is not None:
         yield [_Span(f"The model's reasons: {one_line(answer.rationale)}", "italic")]
 

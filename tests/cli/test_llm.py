@@ -115,7 +115,7 @@ def test_a_failed_call_is_one_line_beside_what_was_found(llm, serve, status, why
     code, out, err = llm(server, "ask", *PLANNED, ASKED)
     assert code == 2
     assert "1. Ridley Scott" in out
-    assert f"Error: {why}" in out
+    assert f"The model failed ({why}" in out
     assert "ranked by retrieval alone" in out
     assert err.endswith("; the answer above was found without it\n")
     assert err.startswith(f"jaxkg: the model failed: {why}")
