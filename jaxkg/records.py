@@ -139,7 +139,7 @@ class HyperCitation:
         name: what it says.
         kind: "fact", "relation", "passage", ...
         entities: (id, display name) of each entity, in the hyperedge's own order.
-        chunk: id of the source text it was read from; None where there is none.
+        chunk: id of the source text it was read from; None without one.
         title: of that text.
     """
 

@@ -112,8 +112,8 @@ def compare(
     a dash means that a system does not report it.
 
     Writes compare.md, compare.json and, with matplotlib, compare.png (accuracy against latency).
-    Each system has a run folder of its own, which resumes. Systems that miss a trained model are
-    listed with what is missing; the others run. Benchmarks require a trained planner
+    Each system has a run folder of its own, which resumes. A system without its trained model is
+    listed with what it lacks; the others run. Benchmarks require a trained planner
     (`jaxkg train planner --dataset NAME`).
     """
     import jax

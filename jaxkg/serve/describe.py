@@ -44,7 +44,11 @@ def _record(*optional: str, **members: dict[str, Any]) -> dict[str, Any]:
 _TEXT, _NUMBER, _SCORE = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 _YES_OR_NO = {"type": "boolean"}
 _TROUBLES = _list({"type": "string", "description": "Why something may be missing."})
-_NAMED = {"id": _TEXT, "name": _TEXT, "degree": {**_NUMBER, "description": "Facts it stands in."}}
+_NAMED = {
+    "id": _TEXT,
+    "name": _TEXT,
+    "degree": {**_NUMBER, "description": "How many facts have it as head or tail."},
+}
 _COUNTED = {"relation": _TEXT, "label": _TEXT, "count": _NUMBER}
 _REPLIES = {
     "Error": _ERROR,
@@ -64,14 +68,20 @@ _REPLIES = {
         "incomplete",
         paths=_list(_of("SupportingPath")),
         more=_YES_OR_NO,
-        complete={**_YES_OR_NO, "description": "False where the search saw too many facts."},
+        complete={
+            **_YES_OR_NO,
+            "description": "False if the search stopped at its limit of facts.",
+        },
         incomplete=_TROUBLES,
     ),
     "Checked": _record(
         "incomplete",
         supported=_YES_OR_NO,
         triples=_list(_of("Citation")),
-        instead={**_list(_of("Citation")), "description": "What it says of head and relation."},
+        instead={
+            **_list(_of("Citation")),
+            "description": "What the graph states with this head and relation.",
+        },
         assumption=_TEXT,
         incomplete=_TROUBLES,
     ),
@@ -115,20 +125,24 @@ def _route(
     missing: bool = False,
 ) -> dict[str, Any]:
     failures = {
-        "400": "Not understood",
-        "401": "No token",
-        "403": "A page of another origin",
-        "421": "Asked under a name that is not the service's",
-        "429": "Too many; see Retry-After",
+        "400": "The request is not valid; `error` says why",
+        "401": "The service requires a token",
+        "403": "The request comes from a page of another origin",
+        "421": "The service does not have the name in the address",
+        "429": "Too many requests; wait as long as Retry-After says",
     }
     if missing:
-        failures["404"] = "Not in the graph"
+        failures["404"] = "The graph has no such entity"
     if body is not None:
-        failures |= {"408": "Did not arrive in time", "413": "Too long", "504": "No answer in time"}
-        failures["415"] = "Not sent as JSON"
+        failures |= {
+            "408": "The body did not arrive in time",
+            "413": "The body is too long",
+            "415": "The body is not declared as JSON",
+            "504": "The time limit of a question has passed",
+        }
     route: dict[str, Any] = {
         "summary": about,
-        "responses": {"200": {"description": "Found", "content": {gives: {"schema": reply}}}}
+        "responses": {"200": {"description": "The reply", "content": {gives: {"schema": reply}}}}
         | {
             status: {"description": why, "content": {"application/json": {"schema": _of("Error")}}}
             for status, why in failures.items()
@@ -143,7 +157,7 @@ def _route(
 
 def openapi() -> dict[str, Any]:
     """OpenAPI 3.1, ready for JSON."""
-    limit = _asks("limit", "Most items of a list.", "integer")
+    limit = _asks("limit", "How many items to list at most.", "integer")
     entity = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
     lines = "application/x-ndjson"
     return {
@@ -162,7 +176,7 @@ def openapi() -> dict[str, Any]:
             },
             "/ask/batch": {
                 "post": _route(
-                    "Answer questions, one a line, in order; an error in the place of one.",
+                    "Answer questions, one a line, in order. A question that fails has an `error`.",
                     {"anyOf": [_of("Answer"), _of("Failed")]},
                     body=_QUESTION,
                     takes=lines,
@@ -171,14 +185,14 @@ def openapi() -> dict[str, Any]:
             },
             "/entities": {
                 "get": _route(
-                    "Entities by id, name or alias.",
+                    "Find entities by id, name or alias.",
                     _of("Entities"),
-                    asks=[_asks("q", "Name.", "string"), limit],
+                    asks=[_asks("q", "The name to look up.", "string"), limit],
                 )
             },
             "/entities/{id}": {
                 "get": _route(
-                    "One entity and its facts by relation.",
+                    "Show one entity and its facts, by relation.",
                     _of("Entity"),
                     asks=[entity, limit],
                     missing=True,
@@ -186,12 +200,12 @@ def openapi() -> dict[str, Any]:
             },
             "/paths": {
                 "get": _route(
-                    "Shortest walks between two entities.",
+                    "Find the shortest walks between two entities.",
                     _of("Paths"),
                     asks=[
-                        _asks("from", "Id or name.", "string"),
-                        _asks("to", "Id or name.", "string"),
-                        _asks("hops", "1 to 4.", "integer"),
+                        _asks("from", "Id or name of the first entity.", "string"),
+                        _asks("to", "Id or name of the last entity.", "string"),
+                        _asks("hops", "Most steps of a walk, 1 to 4.", "integer"),
                         limit,
                     ],
                     missing=True,
@@ -199,19 +213,29 @@ def openapi() -> dict[str, Any]:
             },
             "/check": {
                 "post": _route(
-                    "Is this claim in the graph?", _of("Checked"), body=_CLAIM, missing=True
+                    "Say whether the graph states a claim.",
+                    _of("Checked"),
+                    body=_CLAIM,
+                    missing=True,
                 )
             },
             "/schema": {
-                "get": _route("Relations, most frequent first.", _of("Relations"), asks=[limit])
+                "get": _route(
+                    "List the relations, the most frequent first.", _of("Relations"), asks=[limit]
+                )
             },
             "/examples": {
                 "get": _route(
-                    "Questions to try; not `complete` while the service warms up.", _of("Examples")
+                    "List questions to try. `complete` is false while the service starts.",
+                    _of("Examples"),
                 )
             },
-            "/healthz": {"get": _route("Alive.", _TEXT, gives="text/plain")},
-            "/readyz": {"get": _route("Warm.", _TEXT, gives="text/plain")},
-            "/metrics": {"get": _route("Counts for Prometheus.", _TEXT, gives="text/plain")},
+            "/healthz": {"get": _route("Say whether the process runs.", _TEXT, gives="text/plain")},
+            "/readyz": {
+                "get": _route(
+                    "Say whether the service is ready to answer.", _TEXT, gives="text/plain"
+                )
+            },
+            "/metrics": {"get": _route("List counts for Prometheus.", _TEXT, gives="text/plain")},
         },
     }

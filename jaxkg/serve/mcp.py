@@ -158,10 +158,10 @@ def server(
     async def ask(question: str, topics: list[str] | None = None) -> str:
         """Answer a question in plain words from the graph.
 
-        Returns JSON: `entities` (answers, best first; of a table its rows, `columns` telling what
-        each and its `cells` are), `paths` (the triples behind each, told in a
-        sentence), or `abstained` (why there is no answer). `topics` are ids of the entities the
-        question is about, where you know them; else they are found in the question.
+        Returns JSON: `entities` (the answers, best first; for a table, its rows, where `columns`
+        says what the `cells` are), `paths` (the triples behind each answer, as a sentence), or
+        `abstained` (why there is no answer). `topics` are ids of the entities the question is
+        about, if you know them; otherwise they are found in the question.
         """
 
         async def found() -> dict[str, Any]:
@@ -173,19 +173,19 @@ def server(
 
     @tools.tool()
     async def find_entities(name: str, limit: int = 10) -> str:
-        """Entities of the graph by id, name or alias; near misses too. Returns their ids."""
+        """Find entities by id, name or alias, misspelt names too. Returns their ids."""
         return await _told(_looked_up(facts.entities, name, limit=_within(limit, 50)))
 
     @tools.tool()
     async def entity(id: str, limit: int = 10) -> str:
-        """All facts of one entity, by relation, `limit` of each; says how many were left out."""
+        """Return the facts of one entity, up to `limit` of each relation, and how many are left."""
         return await _told(_looked_up(facts.entity, id, limit=_within(limit, 100)))
 
     @tools.tool()
     async def schema(question: str = "", limit: int = 100) -> str:
-        """The relations of the graph, most frequent first, each with a count and an example.
+        """Return the relations of the graph, most frequent first, each with a count and an example.
 
-        With a question, the few that it may need, likeliest first, as (class)-[relation]->(class).
+        With a question: only those it may need, likeliest first, as (class)-[relation]->(class).
         """
         if question.strip():
             return await _told(_looked_up(facts.typed, question))
@@ -193,13 +193,13 @@ def server(
 
     @tools.tool()
     async def paths(start: str, end: str, hops: int = 3, limit: int = 5) -> str:
-        """Shortest connections between two entities (ids or unique names), as cited triples."""
+        """Find the shortest paths between two entities (ids or unique names), as cited triples."""
         look = _looked_up(facts.paths, start, end, hops=hops, limit=_within(limit, 20))
         return await _told(look)
 
     @tools.tool()
     async def check_claim(head: str, relation: str, tail: str) -> str:
-        """Whether the graph states a fact, and by which triples; else what it states instead."""
+        """Say whether the graph states a fact, and by which triples, or what it states instead."""
         return await _told(_looked_up(facts.check, head, relation, tail))
 
     return tools

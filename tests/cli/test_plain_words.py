@@ -10,6 +10,7 @@ import typer
 
 import jaxkg
 from jaxkg.cli.app import app
+from jaxkg.serve.describe import openapi
 
 ROOT = Path(__file__).parents[2]
 BANNED = {
@@ -107,3 +108,31 @@ def test_errors_and_notes_are_plain():
     said = list(said_to_people())
     assert len(said) > 500
     assert [(where, odd) for where, text in said for odd in odd_phrases(text)] == []
+
+
+def descriptions(described):
+    """Every description, summary and title in a JSON object."""
+    if isinstance(described, list):
+        return [text for each in described for text in descriptions(each)]
+    if not isinstance(described, dict):
+        return []
+    words = [described.get(key) for key in ("description", "summary", "title")]
+    inner = [text for each in described.values() for text in descriptions(each)]
+    return [word for word in words if isinstance(word, str)] + inner
+
+
+def test_the_service_speaks_plainly():
+    texts = descriptions(openapi())
+    assert "Say whether the graph states a claim." in texts
+    page = ROOT / "jaxkg" / "serve" / "page"
+    texts += [path.read_text("utf-8") for path in page.iterdir() if path.suffix in (".html", ".js")]
+    assert len(texts) > 100
+    assert [odd for text in texts for odd in odd_phrases(text)] == []
+
+
+def test_the_tools_of_an_assistant_speak_plainly():
+    tree = ast.parse((ROOT / "jaxkg" / "serve" / "mcp.py").read_text("utf-8"))
+    tools = [node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)]
+    texts = [ast.get_docstring(tool) for tool in tools if tool.decorator_list]
+    assert len(texts) >= 6
+    assert [odd for text in texts for odd in odd_phrases(text or "")] == []

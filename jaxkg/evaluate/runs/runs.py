@@ -279,8 +279,8 @@ def _check_fingerprint(folder: Path, mark: Mapping[str, str]) -> None:
     for key in sorted(stored.keys() | mark.keys()):
         if stored.get(key) != mark.get(key):
             raise JaxkgError(
-                f"{folder}: the run in this folder has {key} {stored.get(key)!r}, this one "
-                f"{mark.get(key)!r}. {_ANEW}"
+                f"{folder}: the run in this folder has {key} {stored.get(key)!r}, but this one "
+                f"has {mark.get(key)!r}. {_ANEW}"
             )
 
 

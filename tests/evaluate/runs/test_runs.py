@@ -112,9 +112,9 @@ def test_another_fingerprint_is_refused(tmp_path):
     mark = {"system": "pathhd", "graph": "f00"}
     fill(tmp_path, QUESTIONS[:2], fingerprint=mark)
     fill(tmp_path, QUESTIONS[:3], fingerprint=mark)
-    with pytest.raises(JaxkgError, match=r"has graph 'f00', this one 'ba7'.*name another folder"):
+    with pytest.raises(JaxkgError, match=r"graph 'f00', but this one has 'ba7'.*another folder"):
         open_run(tmp_path, QUESTIONS, fingerprint=mark | {"graph": "ba7"})
-    with pytest.raises(JaxkgError, match="has graph 'f00', this one None"):
+    with pytest.raises(JaxkgError, match="has graph 'f00', but this one has None"):
         open_run(tmp_path, QUESTIONS)
     (tmp_path / "run.json").unlink()
     with pytest.raises(JaxkgError, match=r"no run\.json to say of what"):
