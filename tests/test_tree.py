@@ -55,12 +55,11 @@ NO_NOUNS = {"told", "some", "one", "found", "made", "kept", "at"}
 MOST_STORED = {
     "systems": 623,
     "kg": 478,
-    "learn": 99,
+    "learn": 45,
     "adjudicate": 60,
     "experiments": 60,
     "cli": 51,
     "readings": 48,
-    "text": 28,
     "lm": 22,
 }
 """Of values that are called by a participle or a pronoun, by room; 4 elsewhere. A number may only

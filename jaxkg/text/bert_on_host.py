@@ -37,10 +37,10 @@ def states_on_host(
     bert: Bert, texts: Sequence[Sequence[int]], *, config: BertConfig
 ) -> list[np.ndarray]:
     """[T, D] float32 states of the tokens of each text; see `vectors_on_host`."""
-    found: dict[int, np.ndarray] = {}
+    by_row: dict[int, np.ndarray] = {}
     for rows, states in _batches(bert, texts, config):
-        found.update(zip(rows.tolist(), states))
-    return [found[row] for row in range(len(texts))]
+        by_row.update(zip(rows.tolist(), states))
+    return [by_row[row] for row in range(len(texts))]
 
 
 def _batches(
@@ -94,12 +94,12 @@ def _normed(norm: Norm, states: np.ndarray, config: BertConfig) -> np.ndarray:
     return away * scale * np.asarray(norm.scale) + np.asarray(norm.bias)
 
 
-def _erf(at: np.ndarray) -> np.ndarray:
+def _erf(x: np.ndarray) -> np.ndarray:
     """The error function to 1.5e-7: Abramowitz and Stegun, "Handbook of mathematical functions",
     1964, 7.1.26."""
-    size = np.abs(at)
+    size = np.abs(x)
     inverse = 1 / (1 + np.float32(0.3275911) * size)
     polynomial = np.zeros_like(inverse)
     for factor in _ERF:
         polynomial = (polynomial + np.float32(factor)) * inverse
-    return np.copysign(1 - polynomial * np.exp(-size * size), at)
+    return np.copysign(1 - polynomial * np.exp(-size * size), x)

@@ -109,10 +109,10 @@ def changed(weights: Bert, change: Change, *, alpha: float = ALPHA) -> Bert:
     layers = list(weights.layers)
     for name, (first, second) in change.items():
         for place in range(len(first)):
-            at = len(layers) - len(first) + place
-            one, dense = LowRank(first[place], second[place]), getattr(layers[at], name)
-            dense = dense._replace(kernel=low_rank_sum(dense.kernel, one, alpha=alpha))
-            layers[at] = layers[at]._replace(**{name: dense})
+            index = len(layers) - len(first) + place
+            low_rank, dense = LowRank(first[place], second[place]), getattr(layers[index], name)
+            dense = dense._replace(kernel=low_rank_sum(dense.kernel, low_rank, alpha=alpha))
+            layers[index] = layers[index]._replace(**{name: dense})
     return weights._replace(layers=tuple(layers))
 
 
@@ -158,14 +158,14 @@ def load_bert(
     def table(kind: str, rows: int) -> np.ndarray:
         return take(f"embeddings.{kind}_embeddings.weight", rows, width)
 
-    def layer(at: str) -> Layer:
-        parts = (f"{at}.attention.self.{part}" for part in ("query", "key", "value"))
+    def layer(prefix: str) -> Layer:
+        parts = (f"{prefix}.attention.self.{part}" for part in ("query", "key", "value"))
         return Layer(
-            after_attention=norm(f"{at}.attention.output.LayerNorm"),
-            after_outer=norm(f"{at}.output.LayerNorm"),
-            attended=dense(width, width, f"{at}.attention.output.dense"),
-            inner=dense(width, inner, f"{at}.intermediate.dense"),
-            outer=dense(inner, width, f"{at}.output.dense"),
+            after_attention=norm(f"{prefix}.attention.output.LayerNorm"),
+            after_outer=norm(f"{prefix}.output.LayerNorm"),
+            attended=dense(width, width, f"{prefix}.attention.output.dense"),
+            inner=dense(width, inner, f"{prefix}.intermediate.dense"),
+            outer=dense(inner, width, f"{prefix}.output.dense"),
             qkv=dense(width, width, *parts),
         )
 

@@ -193,8 +193,8 @@ class HashingEncoder:
             seen[word] = None
             ends = f"<{word}>"
             for length in self.letters:
-                for at in range(len(ends) - length + 1):
-                    seen[f"-{ends[at : at + length]}"] = None
+                for begin in range(len(ends) - length + 1):
+                    seen[f"-{ends[begin : begin + length]}"] = None
         for feature in seen:
             code = zlib.crc32(feature.encode())
             yield code & (self.buckets - 1), 1.0 if code >> 31 else -1.0

@@ -194,15 +194,15 @@ class MiniLM:
             return np.zeros((0, self.dimension), np.float32)
         if (host := self._on_host(len(texts))) is not None:
             once = list(dict.fromkeys(texts))
-            found = vectors_on_host(host, self.pieces(once), config=self.config)
+            states = vectors_on_host(host, self.pieces(once), config=self.config)
             place = {text: row for row, text in enumerate(once)}
-            return found[[place[text] for text in texts]]
+            return states[[place[text] for text in texts]]
         from jaxkg.text.bert import sentence_vectors
 
         vectors = np.zeros((len(texts), self.dimension), np.float32)
-        for rows, found in self._run(sentence_vectors, self.pieces(texts)):
+        for rows, states in self._run(sentence_vectors, self.pieces(texts)):
             check()
-            vectors[rows] = np.asarray(found)[: len(rows)]
+            vectors[rows] = np.asarray(states)[: len(rows)]
         return vectors
 
     def states(self, texts: Sequence[str]) -> list[np.ndarray]:
@@ -217,15 +217,15 @@ class MiniLM:
         from jaxkg.text.bert import token_states
 
         states: dict[int, np.ndarray] = {}
-        for rows, found in self._run(token_states, ids):
-            table = np.asarray(found)
+        for rows, batch in self._run(token_states, ids):
+            table = np.asarray(batch)
             states.update((row, table[n, : len(ids[row])]) for n, row in enumerate(rows.tolist()))
         return [states[row] for row in range(len(texts))]
 
     def _run(self, program: Any, ids: list[list[int]]) -> list[tuple[np.ndarray, Any]]:
         """What a program makes of texts of similar length together, with their rows."""
         weights, flying = self.weights, []
-        for rows, count, width in text_batches([len(some) for some in ids], self.longest):
+        for rows, count, width in text_batches([len(pieces) for pieces in ids], self.longest):
             check()
             table = np.zeros((count, width), np.int32)
             lengths = np.ones(count, np.int32)
@@ -237,7 +237,7 @@ class MiniLM:
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """Numbers of the word pieces of each text, the two marks included."""
-        return [found.ids for found in self._tokenizer.encode_batch(list(texts))]
+        return [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
 
     def changed(self, change: Change) -> MiniLM:
         """The same encoder with low-rank changes of its last layers, made once; what compiles is
@@ -246,13 +246,13 @@ class MiniLM:
         Args:
             change: of the kernels, see `jaxkg.text.bert_weights.changed`.
         """
-        told = digest_of(change)
-        if told not in self._made:
-            made = copy.copy(self)
-            made.revision, made._made = f"{self.revision}-{told}", {}
-            made._host, made._placed, made._based_on = None, {}, (self, change)
-            self._made[told] = made
-        return self._made[told]
+        digest = digest_of(change)
+        if digest not in self._made:
+            encoder = copy.copy(self)
+            encoder.revision, encoder._made = f"{self.revision}-{digest}", {}
+            encoder._host, encoder._placed, encoder._based_on = None, {}, (self, change)
+            self._made[digest] = encoder
+        return self._made[digest]
 
 
 def digest_of(change: Change) -> str:
@@ -273,7 +273,7 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
     """
     many_texts = len(lengths) >= _SO_MANY
     kinds = (_WIDTHS, _BETWEEN, _SHARED if many_texts else _WIDTHS)
-    widths, between, apart = ([*(w for w in some if w < longest), longest] for some in kinds)
+    widths, between, apart = ([*(w for w in kind if w < longest), longest] for kind in kinds)
     order = np.argsort(lengths, kind="stable")[::-1]
     falling = np.asarray(lengths)[order]
     ends = np.searchsorted(-falling, -np.array([0, *between]))
@@ -284,11 +284,11 @@ def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndar
         if alike < _FILLED * max(_MANY, _TOKENS // width):
             width = widths[int(np.searchsorted(widths, width))]
         few = _ROWS[1]
-        one = few if many_texts else _ROWS[0]
+        fewest = few if many_texts else _ROWS[0]
         many = max(_MANY, _TOKENS // width)
         least = _SHORTEST * width if width > widths[0] else 0
         similar = int(np.searchsorted(-falling, -least, side="right")) - first
-        size = one
+        size = fewest
         if similar > _FULL * many:
             size = many
         elif similar * (width + _CALL) > few * width + _CALL:

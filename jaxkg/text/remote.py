@@ -84,13 +84,13 @@ class RemoteEncoder:
         said = [place for place, text in enumerate(texts) if text.strip()]
         for first in range(0, len(said), self.batch_size):
             places = said[first : first + self.batch_size]
-            found = self._ask([texts[place] for place in places])
-            if found.shape[1] != self.dimension:
+            answer = self._ask([texts[place] for place in places])
+            if answer.shape[1] != self.dimension:
                 raise JaxkgError(
-                    f"{self.name} answered with {found.shape[1]} numbers a text, not "
+                    f"{self.name} answered with {answer.shape[1]} numbers a text, not "
                     f"{self.dimension}; leave dimension out if it cannot shorten its vectors"
                 )
-            vectors[places] = found
+            vectors[places] = answer
         return vectors
 
     def _ask(self, texts: list[str]) -> np.ndarray:
@@ -110,7 +110,7 @@ class RemoteEncoder:
                     model=self.name, input=texts, encoding_format="float", **options
                 )
             rows = sorted(reply.data, key=lambda row: row.index)
-            found = np.asarray([row.embedding for row in rows], np.float32)
+            table = np.asarray([row.embedding for row in rows], np.float32)
         except openai.OpenAIError as error:
             said = str(error).replace(self._key, "***") if self._key else str(error)
             raise JaxkgError(
@@ -118,9 +118,9 @@ class RemoteEncoder:
             ) from (None if self._key else error)
         except (TypeError, ValueError, AttributeError) as error:
             raise JaxkgError(f"{self.name} answered without vectors: {error}") from error
-        if found.ndim != 2 or len(found) != len(texts) or not np.isfinite(found).all():
+        if table.ndim != 2 or len(table) != len(texts) or not np.isfinite(table).all():
             raise JaxkgError(
-                f"{self.name} answered {len(texts)} texts with numbers of shape {found.shape}"
+                f"{self.name} answered {len(texts)} texts with numbers of shape {table.shape}"
             )
-        size = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(size > 0, size, 1)
+        size = np.linalg.norm(table, axis=1, keepdims=True)
+        return table / np.where(size > 0, size, 1)

@@ -99,20 +99,20 @@ class TokenReader:
 
     def read(self, texts: Sequence[str]) -> TokenStates:
         """Texts through the lower layers."""
-        found = self.tokenizer.encode_batch(list(texts))
-        lengths = [len(some.ids) for some in found]
+        encodings = self.tokenizer.encode_batch(list(texts))
+        lengths = [len(encoding.ids) for encoding in encodings]
         offsets = np.r_[0, np.cumsum(lengths)].astype(np.int64)
         states = np.zeros((offsets[-1], self.config.hidden_size), np.float16)
         for rows, count, width in text_batches(lengths, self.longest):
             ids = np.zeros((count, width), np.int32)
             sizes = np.ones(count, np.int32)
             for place, row in enumerate(rows.tolist()):
-                ids[place, : lengths[row]] = found[row].ids
+                ids[place, : lengths[row]] = encodings[row].ids
                 sizes[place] = lengths[row]
             read = np.asarray(_lower(self.lower, ids, sizes, config=self.config))
             for place, row in enumerate(rows.tolist()):
                 states[offsets[row] : offsets[row + 1]] = read[place, : lengths[row]]
-        spans = [np.array(some.offsets, np.int32).reshape(-1, 2) for some in found]
+        spans = [np.array(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]
         return TokenStates(states, np.concatenate(spans or [np.zeros((0, 2), np.int32)]), offsets)
 
 
@@ -126,8 +126,8 @@ def _layers(leaves: Sequence[jax.Array]) -> Iterator[Layer]:
     each = 2 * len(Layer._fields)
     for first in range(0, len(leaves), each):
         pairs = zip(leaves[first : first + each : 2], leaves[first + 1 : first + each : 2])
-        one, other, *products = pairs
-        yield Layer(Norm(*one), Norm(*other), *(Dense(*pair) for pair in products))
+        norm, other, *products = pairs
+        yield Layer(Norm(*norm), Norm(*other), *(Dense(*pair) for pair in products))
 
 
 def reread(

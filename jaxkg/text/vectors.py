@@ -66,10 +66,10 @@ class CachedEncoder:
             db.execute("CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT)")
             db.execute("CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)")
             db.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", mine.items())
-            kept = dict(db.execute("SELECT key, value FROM about"))
-        if kept != mine:
+            stored = dict(db.execute("SELECT key, value FROM about"))
+        if stored != mine:
             raise VectorFileError(
-                f"{self.path} holds vectors of {_told(kept)}, the encoder is {_told(mine)}; "
+                f"{self.path} holds vectors of {_told(stored)}, the encoder is {_told(mine)}; "
                 "give another file, or delete this one to encode anew"
             )
 
@@ -98,12 +98,12 @@ class CachedEncoder:
                     raise VectorFileError(f"{self.path} is damaged: delete it to encode anew")
                 vectors[place] = np.frombuffer(vector, "<f4")
         for first in range(0, len(missing), _KEPT_AT_A_TIME):
-            some = missing[first : first + _KEPT_AT_A_TIME]
-            vectors[some] = self.encoder([distinct[place] for place in some])
+            batch = missing[first : first + _KEPT_AT_A_TIME]
+            vectors[batch] = self.encoder([distinct[place] for place in batch])
             with self._connection() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    ((keys[place], _with_crc(vectors[place])) for place in some),
+                    ((keys[place], _with_crc(vectors[place])) for place in batch),
                 )
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[np.fromiter((place_of[text] for text in texts), np.intp, len(texts))]
@@ -111,8 +111,8 @@ class CachedEncoder:
     def changed(self, change: Change) -> TextEncoder | None:
         """The encoder with low-rank changes, its vectors in a file beside; None where it takes
         none."""
-        made = encoder_changed(self.encoder, change)
-        return made and CachedEncoder(made, file_of_vectors(self.path.parent, made))
+        encoder = encoder_changed(self.encoder, change)
+        return encoder and CachedEncoder(encoder, file_of_vectors(self.path.parent, encoder))
 
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -142,8 +142,8 @@ def _told(about: dict[str, str]) -> str:
 
 def file_of_vectors(folder: Path, encoder: TextEncoder) -> Path:
     """Where the vectors of an encoder are kept in a folder."""
-    told = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()
-    return folder / f"{told[:16]}.sqlite"
+    digest = hashlib.sha256(f"{encoder.name} {encoder.revision}".encode()).hexdigest()
+    return folder / f"{digest[:16]}.sqlite"
 
 
 class KeptVectors:
@@ -179,10 +179,10 @@ class KeptVectors:
 
     def changed(self, change: Change) -> TextEncoder | None:
         """The encoder with low-rank changes, its vectors kept beside; None where it takes none."""
-        made = encoder_changed(self.encoder, change)
-        if made is None or self.path is None:
-            return made
-        return KeptVectors(made, file_of_vectors(self.path.parent, made))
+        encoder = encoder_changed(self.encoder, change)
+        if encoder is None or self.path is None:
+            return encoder
+        return KeptVectors(encoder, file_of_vectors(self.path.parent, encoder))
 
     def _start_anew(self, error: VectorFileError) -> None:
         assert self.path is not None

@@ -42,8 +42,8 @@ def find_weights(source: str | os.PathLike[str] | None = None, *, download: bool
     name = MINILM if source is None else os.fspath(source)
     if name.removeprefix("sentence-transformers/") == MINILM.removeprefix("sentence-transformers/"):
         name = MINILM
-        found = importlib.util.find_spec(_PACKAGE)
-        if found and found.origin and (folder := Path(found.origin).parent / "model").is_dir():
+        spec = importlib.util.find_spec(_PACKAGE)
+        if spec and spec.origin and (folder := Path(spec.origin).parent / "model").is_dir():
             return folder
     tried = _from_hub(name, download=download)
     if isinstance(tried, Path):

@@ -162,8 +162,8 @@ def states_along(
 
     capacities = Capacities(slots=tuple(bucket(batch_size << (hop + 1)) for hop in range(hops)))
     question, hop, nodes = [], [], []
-    for indices, found, _ in stream(count, batch_size, run, capacities):
-        for taken, frontier in enumerate(found.value[:hops]):
+    for indices, batch, _ in stream(count, batch_size, run, capacities):
+        for taken, frontier in enumerate(batch.value[:hops]):
             there = np.flatnonzero(frontier.valid)
             there = there[np.argsort(frontier.row[there], kind="stable")]
             rows = frontier.row[there]
@@ -178,11 +178,11 @@ def states_along(
     key = questions.astype(np.int64) * hops + taken
     order = np.argsort(key, kind="stable")
     distinct, first = np.unique(key[order], return_index=True)
-    whose, at = (distinct // hops).astype(np.int32), (distinct % hops).astype(np.int32)
+    whose, hop = (distinct // hops).astype(np.int32), (distinct % hops).astype(np.int32)
     return EdgeStates(
         question=whose,
-        hop=at,
-        relation=paths[whose, at],
+        hop=hop,
+        relation=paths[whose, hop],
         offsets=np.append(first, len(key)),
         nodes=np.concatenate(nodes or [np.zeros(0, np.int32)])[order].astype(np.int32),
     )
@@ -210,11 +210,11 @@ def right_targets(
     back = np.take_along_axis(paths, np.maximum(place, 0), axis=1)
     back = np.where(place >= 0, inverse_code(back, tensors.graph.num_relations), NULL)
     back = back.astype(np.int32)
-    found = states_along(tensors, answers, back, revisit="any", most_nodes=1 << 20)
-    state = np.repeat(np.arange(len(found.question)), np.diff(found.offsets))
-    question = found.question[state].astype(np.int64)
-    hop = length[question] - 1 - found.hop[state]
-    return np.unique(np.stack([question, hop, found.nodes], axis=1), axis=0)
+    states = states_along(tensors, answers, back, revisit="any", most_nodes=1 << 20)
+    state = np.repeat(np.arange(len(states.question)), np.diff(states.offsets))
+    question = states.question[state].astype(np.int64)
+    hop = length[question] - 1 - states.hop[state]
+    return np.unique(np.stack([question, hop, states.nodes], axis=1), axis=0)
 
 
 def draw_edges(
@@ -233,23 +233,25 @@ def draw_edges(
     """
     run_offsets = np.asarray(tensors.graph.run_offsets)
     run_start = np.asarray(tensors.graph.run_start)
-    some = draw.integers(0, len(states.question), -(-size // 4))
-    lengths = np.diff(states.offsets)[some]
-    node = states.nodes[states.offsets[some] + (draw.random(len(some)) * lengths).astype(np.int64)]
+    drawn = draw.integers(0, len(states.question), -(-size // 4))
+    lengths = np.diff(states.offsets)[drawn]
+    node = states.nodes[
+        states.offsets[drawn] + (draw.random(len(drawn)) * lengths).astype(np.int64)
+    ]
     count = run_offsets[node + 1] - run_offsets[node]
-    state = np.repeat(np.arange(len(some), dtype=np.int32), count)[:size]
+    state = np.repeat(np.arange(len(drawn), dtype=np.int32), count)[:size]
     begins = np.cumsum(count) - count
     run = (run_offsets[node] - begins)[state] + np.arange(len(state))
     edges = run_start[run + 1] - run_start[run]
     edge = run_start[run] + (draw.random(len(run)) * edges).astype(np.int64)
     relation, target = tensors.relation[edge], tensors.tail[edge]
-    right = relation == states.relation[some[state]]
+    right = relation == states.relation[drawn[state]]
     if states.targets is not None:
-        of = np.stack([states.question[some[state]], states.hop[some[state]], target], axis=1)
+        of = np.stack([states.question[drawn[state]], states.hop[drawn[state]], target], axis=1)
         right &= _among(of, states.targets)
     return EdgeBatch(
-        states.question[some],
-        states.hop[some],
+        states.question[drawn],
+        states.hop[drawn],
         node,
         *(
             pad(column, size)

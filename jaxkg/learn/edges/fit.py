@@ -71,14 +71,14 @@ def fit_edge_scorer(
         JaxkgError: nothing to learn from.
     """
     tick = on_progress or (lambda stage, done, total: None)
-    told = supervise(kg, questions, linker=linker, on_progress=tick)
-    starts, goals, masked = told.starts, told.goals, told.masked
+    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
+    starts, goals, masked = supervision.starts, supervision.goals, supervision.masked
     hops = sizes.hops if sizes else hops
-    if not len(told.usable):
+    if not len(supervision.usable):
         raise JaxkgError("no question has both a topic and an answer that the graph has")
-    revisit = told.revisit
+    revisit = supervision.revisit
     if mined is None:
-        mined = told.mine(tensors, hops=hops, revisit=revisit, on_progress=tick)
+        mined = supervision.mine(tensors, hops=hops, revisit=revisit, on_progress=tick)
     distinct, place = np.unique(list(masked), return_inverse=True)
     vectors = encoder(distinct.tolist())[place]
     tick("encode questions", len(distinct), len(distinct))
@@ -179,6 +179,6 @@ def search_f1(
     reached = execute_paths(tensors, topics, plans.relations[:, 0], revisit=revisit)
     total = 0.0
     for row, goal in enumerate(targets):
-        found = set(reached.node[reached.offsets[row] : reached.offsets[row + 1]].tolist())
-        total += 2 * len(found & set(goal)) / max(1, len(found) + len(set(goal)))
+        ends = set(reached.node[reached.offsets[row] : reached.offsets[row + 1]].tolist())
+        total += 2 * len(ends & set(goal)) / max(1, len(ends) + len(set(goal)))
     return total / max(1, len(targets))

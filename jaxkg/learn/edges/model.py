@@ -181,4 +181,4 @@ def code_texts(relations: Sequence[str]) -> list[str]:
     ['directed by', 'directed by reversed']
     """
     words = [label_words(name) for name in relations]
-    return [*words, *(f"{some} reversed" for some in words)]
+    return [*words, *(f"{word} reversed" for word in words)]

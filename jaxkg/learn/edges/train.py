@@ -142,8 +142,10 @@ def edge_loss(
     question, hop, node, state, relation, target, right, valid = map(jnp.asarray, batch)
     asked = questions[question]
     depth = depth_log_probabilities(scorer, asked)
-    told = jnp.log(jax.nn.one_hot(wanted[question] - 1, depth.shape[1], dtype=depth.dtype) + 1e-30)
-    context = hop_context(told if given_hops else jax.lax.stop_gradient(depth), hop)
+    hop_logs = jnp.log(
+        jax.nn.one_hot(wanted[question] - 1, depth.shape[1], dtype=depth.dtype) + 1e-30
+    )
+    context = hop_context(hop_logs if given_hops else jax.lax.stop_gradient(depth), hop)
     logits = score_state_edges(
         scorer,
         inputs,
@@ -239,21 +241,21 @@ def train_edge_scorer(
     trial = draw_edges(tensors, states, 1 << 16, np.random.default_rng(seed))
     weight = np.float32((trial.valid & ~trial.right).sum() / max(1, trial.right.sum()))
     scorer = init_edge_scorer(sizes, key=jax.random.key(seed))
-    inputs, *told = jax.device_put((inputs, questions, np.maximum(wanted, 1), weight))
+    inputs, *columns = jax.device_put((inputs, questions, np.maximum(wanted, 1), weight))
 
     def batches() -> Iterator[tuple[Any, ...]]:
         for epoch in range(config.epochs):
             draw = np.random.default_rng((seed, epoch))
             key = jax.random.fold_in(jax.random.key(seed + 1), epoch)
             for now in split_on(key, config.steps):
-                yield (inputs, *told, draw_edges(tensors, states, config.batch_size, draw), now)
+                yield (inputs, *columns, draw_edges(tensors, states, config.batch_size, draw), now)
 
     def score(learned: tuple[EdgeScorer, jax.Array]) -> float:
         assert validate is not None
         return validate(learned[0], inputs._replace(relation_graph=learned[1]))
 
     descent = _program(config, sizes)
-    found = run(
+    result = run(
         descent.step,
         descent.init((scorer, inputs.relation_graph)),
         batches(),
@@ -271,5 +273,5 @@ def train_edge_scorer(
         on_step=on_step,
         on_epoch=on_epoch,
     )
-    scorer, relation = found.weights
-    return scorer, inputs._replace(relation_graph=relation), found.best[1]
+    scorer, relation = result.weights
+    return scorer, inputs._replace(relation_graph=relation), result.best[1]

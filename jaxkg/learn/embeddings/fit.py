@@ -103,8 +103,8 @@ class TrainedEmbeddings:
                     key=jax.random.key(0),
                 )
             )
-            found = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
-            return cls(found, config, entities, relations, about)
+            weights = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
+            return cls(weights, config, entities, relations, about)
 
 
 def rows_of(graph: KnowledgeGraph, facts: KnowledgeGraph) -> tuple[np.ndarray, int]:
@@ -179,7 +179,7 @@ def fit_embeddings(
         state, losses = run_steps(config, state, batches)
         return state, losses.mean()
 
-    found = run(
+    result = run(
         step,
         init_state(config, len(entities), len(relations), seed=seed),
         (
@@ -189,7 +189,8 @@ def fit_embeddings(
         steps=config.epochs,
         per_epoch=config.every,
         selection=Selection(
-            lambda some: mean_reciprocal_rank(config, some, validation, known), config.patience
+            lambda weights: mean_reciprocal_rank(config, weights, validation, known),
+            config.patience,
         ),
         folder=target / TRAINING,
         mark={
@@ -203,10 +204,10 @@ def fit_embeddings(
         on_step=lambda done: tick("train", done, config.epochs),
     )
     about = {
-        "done": len(found.losses),
-        "best": found.best[0],
-        "epochs": [(done, found.losses[done - 1], mrr) for done, mrr in found.scores],
+        "done": len(result.losses),
+        "best": result.best[0],
+        "epochs": [(done, result.losses[done - 1], mrr) for done, mrr in result.scores],
     }
-    trained = TrainedEmbeddings(found.weights, config, tuple(entities), tuple(relations), about)
+    trained = TrainedEmbeddings(result.weights, config, tuple(entities), tuple(relations), about)
     trained.save(target)
     return trained

@@ -84,10 +84,10 @@ def rank_links(
             rows = np.resize(
                 np.arange(first, min(first + block, len(triples))), min(block, len(triples))
             )
-            some = triples[rows].astype(np.int32)
-            others = _others(filters, some, given, wanted)
+            batch = triples[rows].astype(np.int32)
+            others = _others(filters, batch, given, wanted)
             counts = count_better(
-                model, embeddings, some[:, given], some[:, 1], some[:, wanted], others,
+                model, embeddings, batch[:, given], batch[:, 1], batch[:, wanted], others,
                 inverse=inverse, norm=norm,
             )  # fmt: skip
             real = min(block, len(triples) - first)
@@ -112,8 +112,8 @@ def _others(
     """The other known answers of a block of queries, padded to a power of two."""
     empty = np.zeros(0, np.int64)
     lists = [filters.get((e, r), empty) for e, r in triples[:, [given, 1]].tolist()]
-    lists = [some[some != true] for some, true in zip(lists, triples[:, wanted].tolist())]
-    row = np.repeat(np.arange(len(lists), dtype=np.int32), [len(some) for some in lists])
+    lists = [others[others != true] for others, true in zip(lists, triples[:, wanted].tolist())]
+    row = np.repeat(np.arange(len(lists), dtype=np.int32), [len(others) for others in lists])
     column = np.concatenate(lists).astype(np.int32)
     size = bucket(len(row))
     return pad(row, size), pad(column, size)

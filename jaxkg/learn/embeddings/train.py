@@ -215,9 +215,9 @@ def _sampled_loss(config: EmbeddingConfig, rows: dict[str, jax.Array]) -> jax.Ar
     backward = jax.vmap(functools.partial(move, model, inverse=True))(
         rows["tail"], rows["relation"]
     )
-    one = functools.partial(compare, model, norm=norm)
-    many = jax.vmap(jax.vmap(one, (None, 0)))
-    positive = jax.vmap(one)(forward, rows["tail"])
+    score = functools.partial(compare, model, norm=norm)
+    many = jax.vmap(jax.vmap(score, (None, 0)))
+    positive = jax.vmap(score)(forward, rows["tail"])
     negative = jnp.concatenate(
         [many(backward, rows["heads"]), many(forward, rows["tails"])], axis=1
     )
@@ -271,9 +271,9 @@ def _sampled_step(
     head, kind, tail = triples.T
     heads, tails = corrupt(triples, config.negatives, num_entities=entity.shape[0], key=key)
     index = {"head": head, "tail": tail, "heads": heads, "tails": tails}
-    rows = {name: entity[some] for name, some in index.items()} | {"relation": relation[kind]}
+    rows = {name: entity[rows_of] for name, rows_of in index.items()} | {"relation": relation[kind]}
     value, gradient = jax.value_and_grad(functools.partial(_sampled_loss, config))(rows)
-    touched = jnp.concatenate([some.reshape(-1) for some in index.values()])
+    touched = jnp.concatenate([rows_of.reshape(-1) for rows_of in index.values()])
     moved = jnp.concatenate([gradient[name].reshape(-1, entity.shape[1]) for name in index])
     entity, entity_squares = _adagrad_rows(
         entity, squares.entity, touched, moved, config.learning_rate

@@ -116,14 +116,14 @@ def fit_priority(
     tick = on_progress or (lambda stage, done, total: None)
     draw = np.random.default_rng(seed).permutation(len(questions))
     asked = [questions[i] for i in draw[: config.most]]
-    told = supervise(kg, asked, linker=linker, on_progress=tick)
+    supervision = supervise(kg, asked, linker=linker, on_progress=tick)
     index = {name: row for row, name in enumerate(kg.relations)}
     paths = [_paths(index, question, hops) if use_paths else [] for question in asked]
-    both = set(told.usable.tolist())
-    usable = np.asarray([i for i, some in enumerate(paths) if some or i in both], int)
+    both = set(supervision.usable.tolist())
+    usable = np.asarray([i for i, own in enumerate(paths) if own or i in both], int)
     if not len(usable):
         raise JaxkgError("no question has a topic and an answer in the graph: nothing to train on")
-    known = told.of(usable)
+    known = supervision.of(usable)
     revisit = revisit or revisit_rule(known.starts, known.goals)
     sizes = subgraph_sizes(
         tensors, known.starts, hops=hops, fan_out=config.fan_out, revisit=revisit
@@ -171,8 +171,8 @@ def fit_priority(
     )
     report = PriorityReport(
         questions=len(questions),
-        without_topic=told.without_topic,
-        without_answer=told.without_answer,
+        without_topic=supervision.without_topic,
+        without_answer=supervision.without_answer,
         too_large=len(usable) - len(fits),
         trained_on=len(fits),
         losses=losses,
@@ -208,7 +208,7 @@ def _paths(index: Mapping[str, int], question: Question, hops: int) -> list[list
 def _path_table(paths: Sequence[Sequence[Sequence[int]]], hops: int) -> np.ndarray:
     """[Q, K, L] int32, NULL past the end of a path and of the list."""
     table = np.full((len(paths), _MOST_PATHS, hops), NULL, np.int32)
-    for row, some in enumerate(paths):
-        for place, path in enumerate(some):
+    for row, own in enumerate(paths):
+        for place, path in enumerate(own):
             table[row, place, : len(path)] = path
     return table

@@ -49,11 +49,11 @@ def prioritise(
     Reference: PathMind, Eq. 3-5.
     """
     longer = jnp.cumsum(question.length[:, ::-1], axis=1)[:, ::-1]
-    kept = jnp.where((longer >= floor)[:, :, None], question.weight, 0.0)
+    weights = jnp.where((longer >= floor)[:, :, None], question.weight, 0.0)
     sub = question_subgraphs(
         graph,
         start(row, node),
-        jax.lax.stop_gradient(kept),
+        jax.lax.stop_gradient(weights),
         capacities=capacities,
         fan_out=fan_out,
         floor=floor,
@@ -88,8 +88,8 @@ def subgraph_sizes(
     run_offsets = np.asarray(tensors.graph.run_offsets).astype(np.int64)
     run_start = np.asarray(tensors.graph.run_start).astype(np.int64)
     nodes, count = tensors.graph.num_nodes, len(topics)
-    start_row = np.repeat(np.arange(count), [len(some) for some in topics])
-    key = np.unique(start_row * nodes + np.array([n for some in topics for n in some], np.int64))
+    start_row = np.repeat(np.arange(count), [len(rows) for rows in topics])
+    key = np.unique(start_row * nodes + np.array([n for rows in topics for n in rows], np.int64))
     barred = key if revisit != "any" else key[:0]
     sizes = np.zeros((count, 2 * hops), np.int64)
     for hop in range(hops):

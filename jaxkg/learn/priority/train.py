@@ -152,11 +152,11 @@ def path_loss(question: Question, paths: jax.Array) -> jax.Array:
     length = jnp.take_along_axis(jnp.log(question.length + 1e-12), jnp.maximum(size - 1, 0), axis=1)
     total = jnp.sum(jnp.where(there, chosen, 0.0), axis=2) + length
     valid = size > 0
-    some = jnp.any(valid, axis=1)
+    has_path = jnp.any(valid, axis=1)
     # Where there is no path, any finite row keeps the gradient defined; it is masked below.
-    masked = jnp.where(valid | ~some[:, None], total, -jnp.inf)
-    likelihood = jnp.where(some, jax.nn.logsumexp(masked, axis=1), 0.0)
-    return -jnp.sum(likelihood) / jnp.maximum(jnp.sum(some), 1).astype(jnp.float32)
+    masked = jnp.where(valid | ~has_path[:, None], total, -jnp.inf)
+    likelihood = jnp.where(has_path, jax.nn.logsumexp(masked, axis=1), 0.0)
+    return -jnp.sum(likelihood) / jnp.maximum(jnp.sum(has_path), 1).astype(jnp.float32)
 
 
 @functools.lru_cache(maxsize=8)
@@ -240,11 +240,11 @@ def train_priority(
     def batches() -> Iterator[tuple[Any, ...]]:
         for rows, key in zip(orders, np.asarray(keys)):
             topics = starts_table([examples.topics[i] for i in rows], num_rows=batch, slots=slots)
-            told = (*topics, examples.ngrams[rows], examples.text[rows], examples.paths[rows])
+            columns = (*topics, examples.ngrams[rows], examples.text[rows], examples.paths[rows])
             targets = targets_table(
                 [examples.answers[i] for i in rows], num_rows=batch, slots=goals
             )
-            yield (*on_device, key, told, targets)
+            yield (*on_device, key, columns, targets)
 
     def check(state: Any) -> None:
         if state[2]:
@@ -259,12 +259,12 @@ def train_priority(
             examples.ngrams,
             examples.text,
             examples.paths,
-            [np.asarray(some) for some in (*examples.topics, *examples.answers)],
+            [np.asarray(column) for column in (*examples.topics, *examples.answers)],
         ),
         "start": fingerprint(params),
     }
     descent = _program(config, steps, batch, capacities, revisit)
-    found = run(
+    result = run(
         descent.step,
         descent.init(params),
         batches(),
@@ -276,4 +276,4 @@ def train_priority(
         check=check,
         on_step=None if on_step is None else lambda done: on_step(done, steps),
     )
-    return jax.device_get(found.weights), found.losses
+    return jax.device_get(result.weights), result.losses

@@ -34,17 +34,17 @@ def branches_of(
 ) -> list[Branch]:
     """A branch for each topic of each question, in order."""
     nothing = np.zeros((0, hops), np.int32)
-    found = []
-    for row, (question, some) in enumerate(zip(questions, topics)):
-        nodes = [*some.branches, *(() for _ in some.missing)]
-        names = [*dict.fromkeys(link.name for link in some.links if link.chosen), *some.missing]
-        mentions = [_tokens(tokens, row, question, some, name) for name in names]
+    branches = []
+    for row, (question, topic) in enumerate(zip(questions, topics)):
+        nodes = [*topic.branches, *(() for _ in topic.missing)]
+        names = [*dict.fromkeys(link.name for link in topic.links if link.chosen), *topic.missing]
+        mentions = [_tokens(tokens, row, question, topic, name) for name in names]
         for place, starts in enumerate(nodes):
             others = set().union(*mentions[:place], *mentions[place + 1 :]) - mentions[place]
             marks = [(token, OWN) for token in mentions[place]]
             marks += [(token, OTHER) for token in others]
-            found.append(Branch(row, starts, tuple(sorted(marks)), nothing))
-    return found
+            branches.append(Branch(row, starts, tuple(sorted(marks)), nothing))
+    return branches
 
 
 def _tokens(
@@ -60,7 +60,7 @@ def _tokens(
 
 def training_branches(
     tensors: TensorGraph,
-    told: Supervision,
+    supervision: Supervision,
     right: Sequence[np.ndarray],
     tokens: TokenStates,
     *,
@@ -73,29 +73,29 @@ def training_branches(
 
     Args:
         tensors: the graph.
-        told: Q questions.
+        supervision: of Q questions.
         right: [P, L] int32 right paths of each question, relations below R.
         tokens: of the questions.
         hops: L.
     """
     walker = _Walker(tensors)
-    every = branches_of(tokens, told.questions, told.topics, hops=hops)
+    every = branches_of(tokens, supervision.questions, supervision.topics, hops=hops)
     by_question: dict[int, list[Branch]] = {}
     for branch in every:
         by_question.setdefault(branch.question, []).append(branch)
-    found = []
+    branches = []
     for row, paths in enumerate(right):
-        some = by_question.get(row) or [Branch(row, (), (), paths[:0])]
-        goals = set(told.goals[row])
+        sides = by_question.get(row) or [Branch(row, (), (), paths[:0])]
+        goals = set(supervision.goals[row])
         led = [
-            [bool(goals & walker.ends(branch.starts, path)) for path in paths] for branch in some
+            [bool(goals & walker.ends(branch.starts, path)) for path in paths] for branch in sides
         ]
         trusted = not np.any(led)
-        for branch, leads in zip(some, led):
+        for branch, leads in zip(sides, led):
             own = paths if trusted else paths[np.array(leads, bool)]
             if len(own):
-                found.append(branch._replace(paths=own))
-    return found
+                branches.append(branch._replace(paths=own))
+    return branches
 
 
 class _Walker:

@@ -247,14 +247,16 @@ def fit_ranker(
     draw = np.random.default_rng(seed).permutation(given)
     if config.most is not None and given > config.most:
         questions = [questions[i] for i in draw[: config.most]]
-    told = supervise(kg, questions, linker=linker, on_progress=tick)
+    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
     hasher = NgramHasher(buckets=config.buckets, longest=2)
-    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], told.masked)
+    texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], supervision.masked)
     tick("encode", len(questions), len(questions))
-    right, revisit = right_paths(kg, tensors, told, hops=hops, directed=directed, on_progress=tick)
+    right, revisit = right_paths(
+        kg, tensors, supervision, hops=hops, directed=directed, on_progress=tick
+    )
     starts = [
-        some or stand_in(tensors, paths, directed=directed)
-        for some, paths in zip(told.starts, right)
+        own or stand_in(tensors, paths, directed=directed)
+        for own, paths in zip(supervision.starts, right)
     ]
     table = surrounding_paths(tensors, starts, hops=hops, directed=directed)
     tick("look around", len(questions), len(questions))
@@ -278,7 +280,7 @@ def fit_ranker(
         "questions": given,
         "trained_on": len(questions),
         "with_paths": int(sum(len(paths) > 0 for paths in right)),
-        "with_topic": len(questions) - told.without_topic,
+        "with_topic": len(questions) - supervision.without_topic,
         "revisit": revisit,
         "seed": seed,
     }
@@ -290,7 +292,7 @@ def fit_ranker(
 def right_paths(
     kg: KnowledgeGraph,
     tensors: TensorGraph,
-    told: Supervision,
+    supervision: Supervision,
     *,
     hops: int = 2,
     directed: bool = False,
@@ -304,25 +306,25 @@ def right_paths(
     size = kg.num_relations
     number = {name: place for place, name in enumerate(kg.relations)}
     number |= {f"^{name}": place + size * directed for name, place in number.items()}
-    found = []
-    for question in told.questions:
+    paths = []
+    for question in supervision.questions:
         rows = [[number.get(step, NULL) for step in path] for path in question.paths]
         rows = [
             row + [NULL] * (hops - len(row))
             for row in rows
             if 0 < len(row) <= hops and min(row) >= 0
         ]
-        found.append(np.unique(np.asarray(rows, np.int32).reshape(-1, hops), axis=0))
-    revisit = told.revisit
-    mine = [i for i in told.usable.tolist() if not told.questions[i].paths]
+        paths.append(np.unique(np.asarray(rows, np.int32).reshape(-1, hops), axis=0))
+    revisit = supervision.revisit
+    mine = [i for i in supervision.usable.tolist() if not supervision.questions[i].paths]
     if mine:
-        some = told.of(np.asarray(mine))
-        mined = some.mine(tensors, hops=hops, revisit=revisit, on_progress=on_progress)
+        part = supervision.of(np.asarray(mine))
+        mined = part.mine(tensors, hops=hops, revisit=revisit, on_progress=on_progress)
         for place, i in enumerate(mine):
             good = mined.relations[place][mined.f1[place] >= _ENOUGH]
             steps = np.where(good == NULL, NULL, good % (size * (1 + directed)))
-            found[i] = np.unique(steps.astype(np.int32), axis=0)
-    return found, revisit
+            paths[i] = np.unique(steps.astype(np.int32), axis=0)
+    return paths, revisit
 
 
 def stand_in(tensors: TensorGraph, paths: np.ndarray, *, directed: bool = False) -> tuple[int, ...]:

@@ -62,12 +62,12 @@ def surrounding_paths(
     """
     parts, complete = [], np.ones(len(topics), bool)
     for first in range(0, len(topics), batch_size):
-        some = topics[first : first + batch_size]
-        rows, relations, whole = _of_batch(tensors, some, hops, directed, most_nodes)
-        complete[first : first + len(some)] = whole
+        batch = topics[first : first + batch_size]
+        rows, relations, whole = _of_batch(tensors, batch, hops, directed, most_nodes)
+        complete[first : first + len(batch)] = whole
         parts.append((rows + first, relations))
     question = np.concatenate([rows for rows, _ in parts] or [np.zeros(0, np.int64)])
-    relations = np.concatenate([found for _, found in parts] or [np.zeros((0, hops), np.int32)])
+    relations = np.concatenate([table for _, table in parts] or [np.zeros((0, hops), np.int32)])
     offsets = np.searchsorted(question, np.arange(len(topics) + 1))
     return PathTable(question, relations, offsets, complete)
 
@@ -83,13 +83,13 @@ def _of_batch(
     run_offsets = np.asarray(tensors.graph.run_offsets)
     run_relation = np.asarray(tensors.graph.run_relation)
     size, nodes = tensors.graph.num_relations * (1 + directed), len(offsets)
-    lengths = [len(set(some)) for some in topics]
+    lengths = [len(set(own)) for own in topics]
     # Paths of this length, and the nodes each ends at: `path` is a row of `question`.
     question = np.arange(len(topics), dtype=np.int64)
     relations = np.zeros((len(topics), 0), np.int64)
     path = np.repeat(question, lengths)
-    node = np.array([node for some in topics for node in dict.fromkeys(some)], np.int64)
-    whole, found = np.ones(len(topics), bool), []
+    node = np.array([node for own in topics for node in dict.fromkeys(own)], np.int64)
+    whole, tables = np.ones(len(topics), bool), []
     for hop in range(hops):
         if hop:
             few = _few(question, path, len(topics), most_nodes)
@@ -107,8 +107,8 @@ def _of_batch(
         before, code = step // size, step % size
         question, relations = question[before], np.c_[relations[before], code]
         rest = np.full((len(step), hops - hop - 1), NULL)
-        found.append(np.c_[question, relations, rest])
-    table = np.concatenate(found)
+        tables.append(np.c_[question, relations, rest])
+    table = np.concatenate(tables)
     table = table[np.lexsort(table.T[::-1])]
     return table[:, 0], table[:, 1:].astype(np.int32), whole
 

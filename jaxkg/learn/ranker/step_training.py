@@ -111,11 +111,11 @@ def fit_steps(
     given = len(questions)
     # Beside paths that are told, mined ones are guesses, and dear ones over a large graph.
     questions = [question for question in questions if question.paths] or questions
-    told = supervise(kg, questions, linker=linker, on_progress=tick)
-    right, revisit = right_paths(kg, tensors, told, hops=hops, on_progress=tick)
+    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
+    right, revisit = right_paths(kg, tensors, supervision, hops=hops, on_progress=tick)
     tokens = reader.read([question.text for question in questions])
     tick("read", len(questions), len(questions))
-    branches = training_branches(tensors, told, right, tokens, hops=hops)
+    branches = training_branches(tensors, supervision, right, tokens, hops=hops)
     if not branches:
         raise JaxkgError("no training question has a relation path to its answers")
     labels = label_table(encoder, kg.relations)
@@ -157,11 +157,11 @@ def meetings(tensors: TensorGraph) -> np.ndarray:
     counts = np.diff(offsets)
     codes = np.asarray(tensors.graph.run_relation)[: offsets[-1]] % size
     node = np.repeat(np.arange(len(counts)), counts)
-    others, one = ranges(offsets[node], offsets[node + 1])
-    found = np.zeros((size, size), bool)
-    found[codes[one], codes[others]] = True
-    np.fill_diagonal(found, True)
-    return found
+    others, own = ranges(offsets[node], offsets[node + 1])
+    table = np.zeros((size, size), bool)
+    table[codes[own], codes[others]] = True
+    np.fill_diagonal(table, True)
+    return table
 
 
 def train_steps(
@@ -207,13 +207,13 @@ def train_steps(
                 part[np.argsort(lengths[part], kind="stable")] for part in np.split(order, cuts)
             ]
             rows = np.concatenate(parts).reshape(per_epoch, size)
-            for some in rows[draw.permutation(per_epoch)].tolist():
-                batch = [branches[i] for i in some]
+            for batch_rows in rows[draw.permutation(per_epoch)].tolist():
+                batch = [branches[i] for i in batch_rows]
                 paths = [branch.paths[draw.integers(len(branch.paths))] for branch in batch]
                 yield (*fixed, *token_table(tokens, batch), np.stack(paths), next(keys))
 
     descent = _program(text, config, steps)
-    found = run(
+    result = run(
         descent.step,
         descent.init(params),
         batches(),
@@ -230,7 +230,7 @@ def train_steps(
         },
         on_epoch=on_epoch,
     )
-    return found.weights
+    return result.weights
 
 
 @functools.lru_cache(maxsize=4)
@@ -238,11 +238,13 @@ def _program(text: BertConfig, config: StepConfig, steps: int) -> Program:
     def loss(params, labels, meets, states, lengths, marks, paths, key):
         keys = jax.random.split(jax.random.wrap_key_data(key), 3)
         known = jax.random.bernoulli(keys[0], 1 - config.unknown, (len(labels), 1))
-        some = params._replace(relation=jnp.where(known, params.relation, 0.0))
+        weights = params._replace(relation=jnp.where(known, params.relation, 0.0))
         states = _dropped(keys[1], states.astype(jnp.float32), config.dropout)
-        states = reread(text, params.upper, marked(some, states, marks), lengths)
+        states = reread(text, params.upper, marked(weights, states, marks), lengths)
         states = _dropped(keys[2], states, config.dropout)
-        return jnp.mean(path_loss(some, labels, meets, states, lengths, paths, every=config.every))
+        return jnp.mean(
+            path_loss(weights, labels, meets, states, lengths, paths, every=config.every)
+        )
 
     def rated(peak: float) -> optax.GradientTransformation:
         rate = optax.warmup_cosine_decay_schedule(0.0, peak, max(1, steps // 15), max(2, steps))

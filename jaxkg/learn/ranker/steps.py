@@ -154,12 +154,12 @@ def token_table(
         branches: some.
         rows: B, rows past the branches repeat the first ones; None makes none.
     """
-    some = [branches[i % len(branches)] for i in range(rows or len(branches))]
-    longest = max(int(np.diff(tokens.offsets[b.question : b.question + 2])[0]) for b in some)
+    rows_of = [branches[i % len(branches)] for i in range(rows or len(branches))]
+    longest = max(int(np.diff(tokens.offsets[b.question : b.question + 2])[0]) for b in rows_of)
     width = next((width for width in WIDTHS if width >= longest), WIDTHS[-1])
-    states, lengths = tokens.table([branch.question for branch in some], width)
+    states, lengths = tokens.table([branch.question for branch in rows_of], width)
     marks = np.zeros(states.shape[:2], np.int32)
-    for row, branch in enumerate(some):
+    for row, branch in enumerate(rows_of):
         for token, mark in branch.marks:
             if token < width:
                 marks[row, token] = mark

@@ -118,11 +118,11 @@ def train_ranker(
                 distinct, place = np.unique(paths.reshape(-1, hops), axis=0, return_inverse=True)
                 distinct = pad(distinct, bucket(len(distinct), floor=512))
                 place = place.reshape(right.shape).astype(np.int32)
-                told = (examples.texts[rows], examples.ngrams[rows], distinct, place, right)
-                yield (label_vectors, *told, next(keys))
+                columns = (examples.texts[rows], examples.ngrams[rows], distinct, place, right)
+                yield (label_vectors, *columns, next(keys))
 
     descent = _program(config, steps)
-    found = run(
+    result = run(
         descent.step,
         descent.init(params),
         batches(),
@@ -137,7 +137,7 @@ def train_ranker(
         },
         on_epoch=on_epoch,
     )
-    return found.weights
+    return result.weights
 
 
 @functools.lru_cache(maxsize=8)
@@ -149,8 +149,8 @@ def _program(config: RankerConfig, steps: int) -> Program:
         texts = jnp.where(shown, texts / keep, 0.0)
         ngrams = jnp.where(jax.random.bernoulli(keys[1], keep, ngrams.shape), ngrams, NULL)
         known = jax.random.bernoulli(keys[2], keep, (len(labels), 1))
-        some = params._replace(relation=jnp.where(known, params.relation, 0.0))
-        scores = path_scores(some, labels, texts, ngrams, paths)
+        weights = params._replace(relation=jnp.where(known, params.relation, 0.0))
+        scores = path_scores(weights, labels, texts, ngrams, paths)
         return -jnp.mean(log_share(jnp.take_along_axis(scores, place, axis=1), right))
 
     schedule = optax.cosine_onecycle_schedule(max(2, steps), config.learning_rate, pct_start=0.2)
