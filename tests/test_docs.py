@@ -107,6 +107,16 @@ def test_every_public_name_is_on_the_page_of_names():
     assert sorted(re.findall(r"^::: jaxkg\.(\w+)$", page, re.MULTILINE)) == sorted(jaxkg.__all__)
 
 
+def test_what_a_page_takes_for_evidence_is_there():
+    page = (ROOT / "docs" / "results" / "review.md").read_text("utf-8")
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert set(re.findall(r"`(test_\w+)`", page)) <= set(re.findall(r"def (test_\w+)\(", tests))
+    records = "\n".join(path.read_text() for path in (ROOT / "scripts/results").glob("*.jsonl"))
+    told = re.findall(r"`((?:table|bench)_[\w-]+|deviations)`", page)
+    gone = {"table_guided-ablations", "table_oracle"}
+    assert {name for name in told if f'"name":"{name}"' not in records} <= gone
+
+
 def test_every_page_is_in_the_navigation(hooks):
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     named = re.findall(r"^ +- [^:\n]+: (\S+\.md)$", text, re.MULTILINE)

@@ -50,7 +50,7 @@ class PaperTable:
         also: others that stand under one entry with it.
         paper: its numbers there.
         ours: its numbers here, those of the record `source`.
-        source: name of the record, without its ending.
+        source: name of the record, or of several, after commas.
         differs: what is not as in the paper.
         why: of what cannot be had.
         command: what makes the record.

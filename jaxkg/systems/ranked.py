@@ -6,9 +6,7 @@ No LLM: a learned ranker scores every relation path of a few steps around the to
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -210,47 +208,18 @@ class RankedPaths(PathAnswering[RelationPaths]):
         return only_behind_answers(answer, directed=self.ranker.directed)
 
 
-def either_way(plans: Plans, num_relations: int) -> tuple[np.ndarray, np.ndarray]:
-    """Relation paths for searches that walk edges one way: every mix of directions of each.
-
-    Args:
-        plans: Q times W paths of relations below R.
-        num_relations: R.
-
-    Returns:
-        [Q, W * 2^L, L] int32 codes below 2R and [Q, W * 2^L] float32 weights, 0 where a mix is told
-        by another one or there is no path.
-    """
-    relations, weights = [], []
-    hops = plans.relations.shape[2]
-    walked = plans.relations != NULL
-    for backward in itertools.product((0, num_relations), repeat=hops):
-        relations.append(np.where(walked, plans.relations + np.array(backward, np.int32), NULL))
-        new = np.all(walked | (np.array(backward) == 0), axis=2) & walked[:, :, 0]
-        weights.append(np.where(new, plans.probability, 0.0))
-    return (
-        np.concatenate(relations, axis=1).astype(np.int32),
-        np.concatenate(weights, axis=1).astype(np.float32),
-    )
-
-
 def from_parts(parts: Parts) -> PathAnswering[RelationPaths]:
     """The system as the command builds it; the model says whether paths are read step by step."""
     folder = parts.folder("ranked", "ranked")
     if stepped.reads(folder):
         return stepped.from_folder(parts, folder)
-    ranked = _from_folder(parts, folder)
-    return dataclasses.replace(ranked, settings=parts.settings(RankedSettings))
-
-
-def ranked_from_parts(parts: Parts, system: str) -> RankedPaths:
-    """A path ranker at work for some system, with settings of its own."""
-    return _from_folder(parts, parts.folder("ranked", system))
-
-
-def _from_folder(parts: Parts, folder: str | Path) -> RankedPaths:
     ranker = PathRanker.open(folder)
     parts.marks["ranker"] = dict(ranker.about)
     return RankedPaths.build(
-        parts.kg, ranker, parts.encoder, tensors=parts.tensors, linker=parts.linker
+        parts.kg,
+        ranker,
+        parts.encoder,
+        tensors=parts.tensors,
+        linker=parts.linker,
+        settings=parts.settings(RankedSettings),
     )

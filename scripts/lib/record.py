@@ -172,7 +172,7 @@ def cores() -> int:
 
 
 def command(words: Sequence[str]) -> str:
-    """A command line without what is of one machine alone: of absolute paths the last name stays.
+    """A command line without what is of one machine alone: of paths outside the last name stays.
 
     >>> command(["/home/me/scripts/tables/table_kge.py", "--data", "/big", "--sets", "UMLS"])
     'python scripts/tables/table_kge.py --sets UMLS'
@@ -186,7 +186,8 @@ def command(words: Sequence[str]) -> str:
             if name != "--record" and not equals and words:
                 words.pop(0)
             continue
-        kept.append(Path(word).name if os.path.isabs(word) else word)
+        outside = os.path.isabs(word) or word.startswith("../")
+        kept.append(Path(word).name if outside else word)
     return " ".join(["python", *kept])
 
 

@@ -114,12 +114,14 @@ def test_commands_keep_no_place_of_the_machine():
     words = [
         "/a/tables/table_x.py",
         "--planner",
-        "/big/runs/mine",
+        "../runs/mine",
         "--data=/big",
         "--json",
         "/x",
         "-k",
     ]
+    assert command(words) == "python scripts/tables/table_x.py --planner mine -k"
+    words[2] = "/big/runs/mine"
     assert command(words) == "python scripts/tables/table_x.py --planner mine -k"
 
 

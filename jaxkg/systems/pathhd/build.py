@@ -10,19 +10,15 @@ from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.systems.pathhd.system import PathHD
-from jaxkg.systems.ranked import ranked_from_parts
 
 
 def from_parts(parts: Parts) -> PathHD:
-    """With a planner, or untrained, or fed by a path ranker, as `query` says.
+    """With a planner, or untrained, as `query` says.
 
     `calibrate=FILE` counts schemas in training questions, see `calibrated`; with
     `calibration=FILE.npz` what was counted is kept there, and alone it is opened.
     """
-    untrained = parts.wishes.get("query") in ("text", "ordered", "projection", "ranked")
-    ranked = None
-    if parts.wishes.get("query") == "ranked":
-        ranked = ranked_from_parts(parts, "pathhd with query=ranked")
+    untrained = parts.wishes.get("query") in ("text", "ordered", "projection")
     encoder = parts.encoder if untrained else None
     # The paper's model judges the paths of three schemas; else an answer is the best schema's.
     published = parts.wishes.get("prompt") in ("a", "b") or parts.wishes.get("offered") == "paths"
@@ -32,7 +28,6 @@ def from_parts(parts: Parts) -> PathHD:
     built = PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
-        ranked=ranked,
         encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,

@@ -12,7 +12,7 @@ from jaxkg.score.hdc.factored import MAX_LENGTH
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.systems.following import Join
 
-QueryKind = Literal["bundle", "plan", "ranked", "text", "ordered", "projection"]
+QueryKind = Literal["bundle", "plan", "text", "ordered", "projection"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,10 +21,9 @@ class PathHDSettings(Checked):
 
     Attributes:
         query: a weighted "bundle" over the planner's plans, its best "plan" alone (the paper's
-            default), a bundle over the paths that a path ranker puts first ("ranked"), the "text"
-            among the relation labels, the same with words of its own for every hop ("ordered", see
-            `hop_texts`), or the paper's text "projection" (Eq. 2). None takes
-            "bundle" with a planner, "ranked" with a ranker and "text" without either.
+            default), the "text" among the relation labels, the same with words of its own for every
+            hop ("ordered", see `hop_texts`), or the paper's text "projection" (Eq. 2). None takes
+            "bundle" with a planner, else "text".
         operator: of `hdc.OPERATORS`.
         dimension: d.
         block: m, block size of GHRR.

@@ -22,7 +22,7 @@ from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import PlanCandidate, Question, RankedEntity, TraceNode
 from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
-from jaxkg.search.plans import Plans, plan_paths
+from jaxkg.search.plans import plan_paths
 from jaxkg.systems.answering import Progress, why_no_topic
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed
@@ -35,7 +35,6 @@ from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, key_of, listed_schemas
 from jaxkg.systems.paths import Found, Linked, PathAnswering
-from jaxkg.systems.ranked import RankedPaths, either_way
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
@@ -76,7 +75,6 @@ class PathHD(PathAnswering[Schemas]):
     schemas: ListedSchemas | None
     named: np.ndarray
     planner: Planner | None = None
-    ranked: RankedPaths | None = None
     calibration: Calibration | None = None
     refiner: Backend | None = None
 
@@ -86,7 +84,6 @@ class PathHD(PathAnswering[Schemas]):
         kg: KnowledgeGraph,
         planner: Planner | None = None,
         *,
-        ranked: RankedPaths | None = None,
         encoder: Encoder | None = None,
         tensors: TensorGraph | None = None,
         linker: Linker | None = None,
@@ -99,9 +96,8 @@ class PathHD(PathAnswering[Schemas]):
 
         Args:
             kg: the graph.
-            planner: trained for it.
-            ranked: a path ranker at work on it, whose best paths are bundled. Without planner and
-                ranker the question's text is compared with the relation labels.
+            planner: trained for it; without one the question's text is compared with the relation
+                labels.
             encoder: of label and question texts; None hashes their words and letters.
             tensors, linker: of the graph; None makes them.
             settings: knobs.
@@ -114,13 +110,11 @@ class PathHD(PathAnswering[Schemas]):
                 do what the graph or the query needs, or nobody is there to refine.
         """
         settings = settings or PathHDSettings()
-        kind = settings.query or ("bundle" if planner else "ranked" if ranked else "text")
+        kind = settings.query or ("bundle" if planner else "text")
         if planner is not None:
             planner.check_graph(kg)
         elif kind in ("bundle", "plan"):
             raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
-        if kind == "ranked" and ranked is None:
-            raise JaxkgError('a query from ranked paths needs a path ranker; or query="text"')
         if kind in ("text", "ordered") and settings.symbols == "random":
             raise JaxkgError(
                 'random symbols say nothing of a text: give symbols="labels", or '
@@ -141,7 +135,7 @@ class PathHD(PathAnswering[Schemas]):
             bandwidth=bandwidth if settings.symbols == "labels" else None,
             key=key_of(seed),
         )
-        trained = (planner.hops,) if planner else (ranked.ranker.hops,) if ranked else ()
+        trained = (planner.hops,) if planner else ()
         schemas, hops = None, 0
         for hops in (settings.hops,) if settings.hops else trained or (3, 2):
             schemas = listed_schemas(tensors, symbols, hops=hops, precision=settings.precision)
@@ -163,7 +157,6 @@ class PathHD(PathAnswering[Schemas]):
             schemas=schemas,
             named=np.array([kg.has_name(i) for i in range(kg.num_entities)]),
             planner=planner,
-            ranked=ranked if kind == "ranked" else None,
             calibration=calibration or Calibration.weighted(settings),
             refiner=refiner if settings.refine else None,
         )
@@ -281,19 +274,6 @@ class PathHD(PathAnswering[Schemas]):
         """Questions, their topics masked, as queries."""
         masked = masked_texts(questions, topics)
         count = len(masked)
-        if self.ranked is not None:
-            tick = _stage(on_progress, "rank")
-            ranked = self.ranked.rank(questions, topics, tick)
-            best = Plans(
-                ranked.relations[:, : self.settings.plans],
-                ranked.probability[:, : self.settings.plans],
-                ranked.complete,
-            )
-            if self.ranked.ranker.directed:
-                query = PlanQuery(best.relations, best.probability)
-            else:
-                query = PlanQuery(*either_way(best, self.kg.num_relations))
-            return Asked(query, np.ones(count), best.complete, None)
         if self.planner is None or self.kind not in ("bundle", "plan"):
             hops = self.hops if self.kind == "ordered" else None
             if self.kind == "projection":

@@ -1,10 +1,10 @@
-"""ReKnoS: search along super-relations, scored by a model, labels, a planner or a path ranker.
+"""ReKnoS: search along super-relations, scored by a model, labels or a planner.
 
 | | |
 |---|---|
 | `system`, `settings` | `ReKnoS`: link, search, answer, cite |
 | `problem` | what is searched: graph, super-relations, settings |
-| `scorers`, `numeric` | label similarity, planner, path ranker: one program a batch |
+| `scorers`, `numeric` | label similarity, planner: one program a batch |
 | `loop`, `llm` | a language model: step by step, two calls a step and one to answer |
 | `trace` | what it found, as records |
 
@@ -13,7 +13,7 @@ graphs with super-relations", 2025. The steps (Eq. 1 to 9) are `jaxkg.search.sup
 """
 
 from jaxkg.systems.reknos.llm import LLMScorer
-from jaxkg.systems.reknos.scorers import LabelScorer, NumericScorer, PlannerScorer, RankerScorer
+from jaxkg.systems.reknos.scorers import LabelScorer, NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
 from jaxkg.systems.reknos.system import ReKnoS, grouped
 from jaxkg.systems.reknos.trace import Solved, SuperStep, Trace
@@ -23,7 +23,6 @@ __all__ = [
     "LabelScorer",
     "NumericScorer",
     "PlannerScorer",
-    "RankerScorer",
     "ReKnoS",
     "ReKnoSSettings",
     "Solved",

@@ -6,9 +6,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.parts import Parts
-from jaxkg.systems.ranked import ranked_from_parts
 from jaxkg.systems.reknos.llm import LLMScorer
-from jaxkg.systems.reknos.scorers import LabelScorer, PlannerScorer, RankerScorer
+from jaxkg.systems.reknos.scorers import LabelScorer, PlannerScorer
 from jaxkg.systems.reknos.system import ReKnoS, ReKnoSSettings
 
 
@@ -22,7 +21,6 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         JaxkgError: no such scorer.
     """
     named = parts.wishes.pop("scorer", "planner" if parts.backend is None else "llm")
-    ranked = ranked_from_parts(parts, "reknos with scorer=ranker") if named == "ranker" else None
     encoder = parts.encoder if "encoder" in parts.wishes else None
     settings = parts.settings(ReKnoSSettings)
     if named == "planner":
@@ -37,12 +35,9 @@ def from_parts(parts: Parts) -> QuestionAnswering:
             repair=parts.repair,
             form=settings.form,
         )
-    elif ranked is not None:
-        scorer = RankerScorer(ranked)
     else:
         raise JaxkgError(
-            "the scorer of reknos is planner, labels, ranker with model=FOLDER, or llm with --llm "
-            f"MODEL; not {named!r}"
+            f"the scorer of reknos is planner, labels, or llm with --llm MODEL; not {named!r}"
         )
     parts.marks["scorer"] = named
     built = ReKnoS.build(

@@ -29,7 +29,6 @@ from jaxkg.score.planner import (
 )
 from jaxkg.search.plans import planner_scorer
 from jaxkg.search.relation_beam import Beam, Scored
-from jaxkg.systems.ranked import RankedPaths
 from jaxkg.tensors import bucket, pad
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
@@ -216,66 +215,6 @@ def _path_log_probabilities(
 def _planner_scorer(weights: Any, ngrams: jax.Array) -> Callable[[Beam, jax.Array], Scored]:
     params, label_ngrams = weights
     return planner_scorer(params, label_ngrams, ngrams)
-
-
-@dataclasses.dataclass(frozen=True)
-class RankerScorer:
-    """Scores a relation by the relation paths through it that a path ranker puts first.
-
-    Attributes:
-        ranked: the ranker at work on the graph.
-        paths: paths of each question that count.
-    """
-
-    ranked: RankedPaths
-    paths: int = 64
-
-    @property
-    def beam_scorer(self) -> BeamScorer:
-        """See `NumericScorer`."""
-        return ranker_scorer
-
-    def check(self, relations: Sequence[str], hops: int) -> None:
-        """See `NumericScorer`; where the search takes more steps, paths end before."""
-        self.ranked.ranker.check(relations, self.ranked.encoder)
-
-    def weights(self) -> Any:
-        """[R, 1] bool, [R, 2] for a directed ranker: what the logits need to know is the shape."""
-        return np.ones((self.ranked.kg.num_relations, 1 + self.ranked.ranker.directed), bool)
-
-    def read(self, questions: Sequence[Question], topics: Sequence[Topics]) -> Any:
-        """[Q, K, L] int32 relations or codes and [Q, K] float32 probabilities of the best paths."""
-        settings = dataclasses.replace(self.ranked.settings, width=self.paths)
-        plans = dataclasses.replace(self.ranked, settings=settings).rank(questions, topics)
-        return plans.relations, plans.probability
-
-
-def ranker_scorer(
-    weights: jax.Array, reading: tuple[jax.Array, jax.Array]
-) -> Callable[[Beam, jax.Array], Scored]:
-    """What `RankerScorer` says: the mass of the paths that begin like the beam's."""
-    return lambda beam, options: Scored(_mass_logits(weights, *reading, beam))
-
-
-def _mass_logits(
-    weights: jax.Array, paths: jax.Array, probability: jax.Array, beam: Beam
-) -> jax.Array:
-    batch, width, steps = beam.relations.shape
-    count, directed = weights.size, weights.shape[1] == 2
-    longest = max(paths.shape[2], steps) + 1
-    paths = jnp.pad(paths, ((0, 0), (0, 0), (0, longest - paths.shape[2])), constant_values=NULL)
-    taken = jnp.where(beam.relations == NULL, NULL, beam.relations % count)
-    taken = jnp.pad(taken, ((0, 0), (0, 0), (0, longest - steps)), constant_values=NULL)
-    ahead = jnp.arange(longest) >= beam.hop
-    same = (taken[:, :, None, :] == paths[:, None, :, :]) | ahead[None, None, None, :]
-    mass = jnp.where(jnp.all(same, axis=3), probability[:, None, :], 0.0)  # [B, W, K]
-    following = jnp.take(paths, beam.hop, axis=2)
-    place = jnp.where(following == NULL, count, following)
-    row = jnp.arange(batch, dtype=jnp.int32)[:, None, None]
-    column = jnp.arange(width, dtype=jnp.int32)[None, :, None]
-    table = jnp.zeros((batch, width, count + 1))
-    logits = jnp.log(table.at[row, column, place[:, None, :]].add(mass) + 1e-9)
-    return logits if directed else jnp.concatenate([logits[..., :-1], logits], axis=-1)
 
 
 def probabilities(logits: jax.Array, options: jax.Array, may_stop: jax.Array) -> jax.Array:

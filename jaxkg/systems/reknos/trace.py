@@ -63,15 +63,6 @@ class Trace:
         paths = tuple(TraceNode(" → ".join(names), score) for names, score in best)
         return (*steps, TraceNode("best super-relation paths", below=paths))
 
-    def __str__(self) -> str:
-        lines = []
-        for number, step in enumerate(self.steps, start=1):
-            chosen = ", ".join(f"{name} {weight:.2f}" for name, weight in step.kept)
-            lines.append(f"step {number}: {step.candidates} candidates, kept {chosen}")
-        lines += [f"{score:.2f}  {' → '.join(names)}" for names, score in self.paths]
-        lines.append(f"{len(self.extracted)} entities from {self.triples} triples")
-        return "\n".join(lines)
-
 
 @dataclasses.dataclass(frozen=True)
 class Solved:

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-from types import SimpleNamespace
-from typing import Any
 
 import jax
 import numpy as np
@@ -15,13 +13,11 @@ from jaxkg.cite import check_all
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, demo_questions, find_topics
 from jaxkg.records import Question
-from jaxkg.search.plans import Plans
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.queries import PlanQuery
 from jaxkg.systems.pathhd.space import hop_texts
-from jaxkg.systems.ranked import either_way
 from jaxkg.words import TOPIC_WORD
 
 SMALL = PathHDSettings(dimension=128, block=2, threshold=0.05, batch_size=8)
@@ -339,32 +335,3 @@ def test_few_candidates_cost_no_call_and_nobody_refines_without_a_model(labels):
     assert not backend.requests
     with pytest.raises(JaxkgError, match="needs a language model"):
         PathHD.build(LABELS, settings=dataclasses.replace(SMALL, refine=2))
-
-
-def test_the_paths_a_ranker_puts_first_are_a_query_walked_either_way():
-    directed, born = (LABELS.relations.index(name) for name in ("directed by", "born in"))
-    plans = Plans(
-        relations=np.array([[[directed, born], [directed, -1]]], np.int32),
-        probability=np.array([[0.7, 0.3]], np.float32),
-        complete=np.ones(1, bool),
-    )
-    count = LABELS.num_relations
-    relations, weight = either_way(plans, count)
-    told = {tuple(path): w for path, w in zip(relations[0].tolist(), weight[0].tolist()) if w}
-    assert len(told) == np.count_nonzero(weight) == 6, "no path counts twice"
-    both = {(a, b) for a in (directed, directed + count) for b in (born, born + count)}
-    assert {path for path, w in told.items() if w == np.float32(0.7)} == both
-    assert set(told) - both == {(directed, -1), (directed + count, -1)}
-    settings = dataclasses.replace(SMALL, dimension=512, plans=1)
-    for one_way in (False, True):
-        ranked: Any = SimpleNamespace(
-            rank=lambda questions, topics, tick: plans,
-            ranker=SimpleNamespace(hops=2, directed=one_way),
-        )
-        qa = PathHD.build(LABELS, ranked=ranked, settings=settings)
-        assert qa.kind == "ranked"
-        assert names(qa.answer([asked("whatever", "Alien")])[0]) == {"South Shields"}
-        query = qa.read([asked("whatever", "Alien")], find_topics(qa.linker, [asked("x", "Alien")]))
-        assert query.query.relations.shape[1] == (1 if one_way else 4)
-    with pytest.raises(JaxkgError, match="needs a path ranker"):
-        PathHD.build(LABELS, settings=dataclasses.replace(SMALL, query="ranked"))

@@ -22,7 +22,6 @@ from jaxkg.systems.reknos.scorers import (
     PlannerScorer,
     group_scores,
     probabilities,
-    ranker_scorer,
     stop_share,
     within,
 )
@@ -56,11 +55,6 @@ def logits_of(scorer, reading, beam):
         return scorer.beam_scorer(weights, reading)(beam, None).logits
 
     return jax.jit(logits)(scorer.weights(), reading, beam)
-
-
-@jax.jit
-def ranked(weights, reading, beam):
-    return ranker_scorer(weights, reading)(beam, None).logits
 
 
 def test_a_label_scores_by_its_likeness_both_ways():
@@ -203,24 +197,3 @@ def test_relation_paths_stay_within_super_relation_paths(rng):
 
 def _starts(path, taken):
     return path[: len(taken)] == taken
-
-
-def test_a_ranker_scores_the_mass_of_the_paths_that_begin_alike():
-    paths = np.asarray([[[0, -1], [0, 1], [2, 1], [-1, -1]]], np.int32)
-    reading = paths, np.asarray([[0.4, 0.3, 0.2, 0.0]], np.float32)
-    graph = np.ones((3, 1), bool)
-    first = np.exp(ranked(graph, reading, beam_of(np.full((1, 2, 3), -1))))
-    # Relations 0 and 2, either way; no path is empty.
-    np.testing.assert_allclose(first[0, 1], [0.7, 0, 0.2, 0.7, 0, 0.2, 0], atol=1e-6)
-    taken = beam_of([[[0, -1, -1], [5, -1, -1], [1, -1, -1]]])._replace(hop=np.int32(1))
-    second = np.exp(ranked(graph, reading, taken))
-    np.testing.assert_allclose(second[0, 0], [0, 0.3, 0, 0, 0.3, 0, 0.4], atol=1e-6)
-    np.testing.assert_allclose(second[0, 1], [0, 0.2, 0, 0, 0.2, 0, 0], atol=1e-6)
-    assert (second[0, 2] < 1e-6).all()
-    whole = beam_of([[[0, 1, -1]]])._replace(hop=np.int32(2))
-    third = np.exp(ranked(graph, reading, whole))
-    np.testing.assert_allclose(third[0, 0], [0, 0, 0, 0, 0, 0, 0.3], atol=1e-6)
-    # Codes of a directed ranker: 5 is 2 backwards, which alone is meant.
-    reading = np.where(paths == 2, 5, paths), reading[1]
-    codes = np.exp(ranked(np.ones((3, 2), bool), reading, beam_of(np.full((1, 1, 3), -1))))
-    np.testing.assert_allclose(codes[0, 0], [0.7, 0, 0, 0, 0, 0.2, 0], atol=1e-6)
