@@ -194,8 +194,8 @@ LLM = Annotated[
         "--llm",
         envvar="JAXKG_LLM_MODEL",
         help=(
-            "Language model: its name at the endpoint, or local:FOLDER (default: no model is "
-            "asked)."
+            "Language model: its name at the endpoint, or local:FOLDER or local:FILE.gguf "
+            "(default: no model is asked)."
         ),
     ),
 ]

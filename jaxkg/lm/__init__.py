@@ -1,8 +1,8 @@
 """A small language model: Llama-shaped, run on the device; `jaxkg.learn.lm` trains it.
 
-`LanguageModel` is a checkpoint folder in the Hugging Face layout: a `Llama`, its sizes and its
-tokenizer. `generate` continues token lists, freely or within a `Grammar`, which restricts what is
-written to lists of given options.
+`LanguageModel` is a checkpoint folder in the Hugging Face layout, or a GGUF file: a `Llama`, its
+sizes and its tokenizer. `generate` continues token lists, freely or within a `Grammar`, which
+restricts what is written to lists of given options.
 """
 
 from jaxkg.lm.checkpoint import LanguageModel

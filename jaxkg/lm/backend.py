@@ -26,7 +26,7 @@ from jaxkg.lm.offers import Offer, read_offer
 from jaxkg.storage import digest_of
 
 PREFIX = "local:"
-"""What names a model folder where the name of a model is expected."""
+"""What names a model folder or a GGUF file where the name of a model is expected."""
 
 _FREE_TOKENS = 256
 """Longest free reply where the request sets no limit."""
@@ -100,7 +100,7 @@ class LocalLM(Closing):
         *,
         dtype: DTypeLike | None = None,
     ) -> LocalLM:
-        """Open a model folder, given as a path or as `local:PATH`; see the class for the rest.
+        """Open a folder or a GGUF file, by its path or as `local:PATH`; see the class for the rest.
 
         Raises:
             JaxkgError: see `LanguageModel.open`.

@@ -16,6 +16,7 @@ from jax.typing import DTypeLike
 
 from jaxkg.errors import JaxkgError
 from jaxkg.lm.config import LMConfig
+from jaxkg.lm.gguf_files import GGUFFile
 from jaxkg.lm.model import Llama
 from jaxkg.lm.tensor_files import open_tensors
 from jaxkg.lm.tokenizer import LMTokenizer
@@ -84,21 +85,26 @@ class LanguageModel:
     def open(
         cls, folder: str | os.PathLike[str], *, dtype: DTypeLike | None = None
     ) -> LanguageModel:
-        """Read a folder with `config.json`, `tokenizer.json` and one or several safetensors files.
+        """Read a folder with `config.json`, `tokenizer.json` and safetensors files, or a GGUF file.
 
         Args:
-            folder: a checkpoint of Llama, Qwen2 or Qwen3 as Hugging Face lays it out, or what
-                `save` left.
-            dtype: of the weights; None takes them as they are stored.
+            folder: a checkpoint of Llama, Qwen2 or Qwen3 as Hugging Face lays it out, what `save`
+                left, or a GGUF file of one of them.
+            dtype: of the weights; None takes them as they are stored, those of a GGUF file in
+                float32.
 
         Raises:
             JaxkgError: a file is missing or damaged, a tensor is missing, left over or of another
                 shape, or it is not a model of that family.
         """
         source = Path(folder)
+        if source.is_file():
+            file = GGUFFile(source)
+            model = load_llama(file.config, file, dtype=dtype or jnp.float32)
+            return cls(model, file.tokenizer(), name=source.stem)
         if not source.is_dir():
-            raise JaxkgError(f"no folder {source}; a local model is a folder with config.json, "
-                             "tokenizer.json and model.safetensors")  # fmt: skip
+            raise JaxkgError(f"there is no {source}; a local model is a GGUF file, or a folder "
+                             "with config.json, tokenizer.json and model.safetensors")  # fmt: skip
         config = LMConfig.from_dict(read_json(source / "config.json"))
         tokenizer = LMTokenizer.open(source)
         about = read_json(source / _ABOUT) if (source / _ABOUT).exists() else {}
@@ -115,7 +121,7 @@ class LanguageModel:
 
 
 def load_llama(
-    config: LMConfig, tensors: Mapping[str, jax.Array], *, dtype: DTypeLike | None = None
+    config: LMConfig, tensors: Mapping[str, Any], *, dtype: DTypeLike | None = None
 ) -> Llama:
     """A model with the weights of a checkpoint, by the names of the Hugging Face layout.
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from jaxkg.errors import JaxkgError
 
-_FAMILIES = {
+FAMILIES = {
     "llama": "LlamaForCausalLM",
     "qwen2": "Qwen2ForCausalLM",
     "qwen3": "Qwen3ForCausalLM",
 }
+"""Shapes that run here, and what a checkpoint calls them."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +25,13 @@ class Llama3Rope:
     low_freq_factor: float = 1.0
     high_freq_factor: float = 4.0
     original_max_position_embeddings: int = 8192
+
+    def stretched(self, frequency: Any) -> Any:
+        """[H/2] frequencies: fast ones stay, slow ones are divided by the factor."""
+        turns = self.original_max_position_embeddings * frequency / (2 * math.pi)
+        low, high = self.low_freq_factor, self.high_freq_factor
+        share = ((turns - low) / (high - low)).clip(0.0, 1.0)
+        return frequency * (share + (1 - share) / self.factor)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,8 +95,8 @@ class LMConfig:
             JaxkgError: sizes are missing, or it is not of a model as this package runs it.
         """
         family = raw.get("model_type")
-        if family not in _FAMILIES:
-            raise JaxkgError(f"model_type is {family!r}; this model runs {', '.join(_FAMILIES)}")
+        if family not in FAMILIES:
+            raise JaxkgError(f"model_type is {family!r}; this model runs {', '.join(FAMILIES)}")
         fixed = {"hidden_act": "silu", "mlp_bias": False, "use_sliding_window": False}
         if family != "qwen2":
             fixed["attention_bias"] = False  # it would have one on the output as well
@@ -118,7 +127,7 @@ class LMConfig:
         biased, normed = raw.pop("attention_bias"), raw.pop("head_norm")
         family = "qwen2" if biased else "qwen3" if normed else "llama"
         return {
-            "architectures": [_FAMILIES[family]],
+            "architectures": [FAMILIES[family]],
             "model_type": family,
             "hidden_act": "silu",
             **raw,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import chex
@@ -192,12 +191,8 @@ def rotation(config: LMConfig, positions: jax.Array) -> tuple[jax.Array, jax.Arr
     """
     half = config.head_dim // 2
     frequency = config.rope_theta ** (-jnp.arange(half, dtype=jnp.float32) / half)
-    if (scaling := config.rope_scaling) is not None:
-        turns = scaling.original_max_position_embeddings * frequency / (2 * math.pi)
-        low, high = scaling.low_freq_factor, scaling.high_freq_factor
-        # 1 for fast frequencies, which stay; 0 for slow ones, which are divided by the factor.
-        share = jnp.clip((turns - low) / (high - low), 0.0, 1.0)
-        frequency = frequency * (share + (1 - share) / scaling.factor)
+    if config.rope_scaling is not None:
+        frequency = config.rope_scaling.stretched(frequency)
     angle = positions.astype(jnp.float32)[:, :, None, None] * frequency[None, None, None, :]
     return jnp.cos(angle), jnp.sin(angle)
 

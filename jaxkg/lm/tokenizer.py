@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 _FILE = "tokenizer.json"
 _CHATML = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 _LLAMA3 = ("<|start_header_id|>", "<|eot_id|>", "<|end_of_text|>")
+_QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_WORDS = {
+    "gpt-2": None,
+    "smollm": r"\p{N}",
+    "qwen2": _QWEN2,
+    "deepseek-r1-qwen": _QWEN2,
+    "llama-bpe": _QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|"),
+}
+"""Where a GGUF file's `tokenizer.ggml.pre` cuts a text into words; None as GPT-2 does."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,6 +89,55 @@ class LMTokenizer:
         tokenizer.train_from_iterator(texts, trainer)
         return cls(tokenizer)
 
+    @classmethod
+    def of_merges(
+        cls, tokens: Sequence[str], kinds: Sequence[int], merges: Sequence[str], *, words: str
+    ) -> LMTokenizer:
+        """A byte-level BPE from its parts, as a GGUF file has them.
+
+        Args:
+            tokens: by id.
+            kinds: of each: 3 for special tokens, 4 for others that no merge makes, 5 for unused
+                ids.
+            merges: two tokens each, with a space between.
+            words: name of the way in which a text is cut before anything is merged.
+
+        Raises:
+            JaxkgError: the way is not known, or the parts do not fit together.
+        """
+        if words not in _WORDS:
+            raise JaxkgError(f"tokenizer.ggml.pre is {words!r}; this reads {', '.join(_WORDS)}")
+        library, pattern = _library(), _WORDS[words]
+        pre = library.pre_tokenizers
+        try:
+            tokenizer = library.Tokenizer(
+                library.models.BPE(
+                    {token: i for i, token in enumerate(tokens) if kinds[i] != 5},
+                    [tuple(merge.split(" ", 1)) for merge in merges],
+                    ignore_merges=words == "llama-bpe",
+                )
+            )
+            tokenizer.add_tokens(
+                [
+                    # What looks like the end of a turn is never read as one in a text.
+                    library.AddedToken(
+                        token, normalized=False, special=kind == 3 or token.startswith("<|")
+                    )
+                    for token, kind in zip(tokens, kinds, strict=True)
+                    if kind in (3, 4)
+                ]
+            )
+        except Exception as error:  # the library raises nothing narrower
+            raise JaxkgError(f"its tokenizer is damaged: {error}") from error
+        cut = [pre.Split(library.Regex(pattern), "isolated")] if pattern else []
+        tokenizer.pre_tokenizer = pre.Sequence(
+            [*cut, pre.ByteLevel(add_prefix_space=False, use_regex=words in ("gpt-2", "smollm"))]
+        )
+        if pattern == _QWEN2:
+            tokenizer.normalizer = library.normalizers.NFC()
+        tokenizer.decoder = library.decoders.ByteLevel()
+        return cls(tokenizer)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `tokenizer.json`."""
         target = Path(folder)
@@ -134,6 +195,11 @@ class LMTokenizer:
                     self._special("<|eot_id|>")
                 )  # fmt: skip
         return ids
+
+    @property
+    def mark(self) -> str:
+        """The special token that opens a turn: it tells the chat format."""
+        return self._format()[0]
 
     def _format(self) -> tuple[str, ...]:
         for names in (_CHATML, _LLAMA3):

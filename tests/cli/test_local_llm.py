@@ -1,13 +1,16 @@
 """A model folder on this machine judges through the command, with no endpoint at all."""
 
 import dataclasses
+import json
 
 import pytest
-from lm_twin import LLAMA, tokenizer
+from gguf_twin import MODELS, write_gguf
+from lm_twin import LLAMA, checkpoint, tokenizer
 from planners import in_cache
 
 from jaxkg.answer import Answer
 from jaxkg.lm import LanguageModel
+from jaxkg.lm.checkpoint import named_tensors
 
 __all__ = ["in_cache"]
 SIZES = dataclasses.replace(LLAMA, max_position_embeddings=1024, rope_scaling=None)
@@ -27,3 +30,23 @@ def test_a_folder_is_a_language_model(jaxkg, tmp_path):
     code, _, err = jaxkg(*ask, f"local:{tmp_path / 'nowhere'}")
     assert code == 2
     assert "nowhere" in err
+
+
+@pytest.mark.usefixtures("in_cache", "standard_promotion")
+def test_a_gguf_file_is_asked_and_taught(jaxkg, tmp_path):
+    pytest.importorskip("gguf")
+    sizes = dataclasses.replace(MODELS["qwen2"], max_position_embeddings=2048)
+    file = write_gguf(tmp_path / "tiny.gguf", "qwen2", checkpoint(sizes), "Q8_0", config=sizes)
+    ask = ["ask", "--json", "--no-cache", "who directed [Alien]?", "--llm"]
+    _, out, err = jaxkg(*ask, f"local:{file}", "--ask-model", "always")
+    assert Answer.from_json(out).usage.calls, err  # of what it writes, untrained, nothing is read
+
+    lessons, taught = tmp_path / "sft.jsonl", tmp_path / "taught"
+    lessons.write_text(json.dumps({"prompt": "who?", "completion": "Ridley Scott"}) + "\n")
+    train = ["train", "lm", "--sft", lessons, "--from", file, "--lora", 2, "-o", taught]
+    code, out, err = jaxkg(*train, "--set", "epochs=4", "--set", "length=32")
+    assert code == 0, err
+    before, after = (dict(named_tensors(LanguageModel.open(x).model)) for x in (file, taught))
+    moved = {name for name in before if (before[name] != after[name]).any()}
+    assert moved
+    assert all("_proj.weight" in name for name in moved)

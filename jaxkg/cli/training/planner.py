@@ -252,7 +252,11 @@ def lm(
     ] = None,
     base: Annotated[
         Path | None,
-        typer.Option(help="Folder of the model to start from (default: a small new model)."),
+        typer.Option(
+            "--base",
+            "--from",
+            help="Folder or GGUF file of the model to start from (default: a small new model).",
+        ),
     ] = None,
     lora: Annotated[
         int | None, typer.Option(min=1, help="Rank of a LoRA (default: all weights are trained).")
