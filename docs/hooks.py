@@ -1,8 +1,9 @@
-"""Pages of the site that are made from the repository: architecture, records, files at its root."""
+"""Pages that are made from the repository: architecture, records, notebooks, files at its root."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections import Counter
@@ -77,6 +78,24 @@ arrays. Everything around them is a thin shell: it reads files, builds systems, 
 """
 
 
+def notebook(path: Path) -> str:
+    """A notebook with its stored outputs as a page."""
+    parts = []
+    for cell in json.loads(path.read_text("utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output in cell.get("outputs", ()):
+            shown = output.get("data", {})
+            if "text/html" in shown:
+                html = "".join(shown["text/html"])
+                html = html[html.index("<svg") :] if html.startswith("<?xml") else html
+                parts.append(f"<div>{html.strip()}</div>")
+            else:
+                text = "".join(output.get("text", shown.get("text/plain", ""))).rstrip()
+                parts.append(f"```text\n{text}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Text by address of each page that is made."""
     contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -84,6 +103,10 @@ def pages() -> dict[str, str]:
         "architecture.md": architecture(),
         "records.md": re.sub(r"\]\((?!https?:)[^)]*\)", "]", page(ROOT / "scripts")),
         "contributing.md": re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", contributing),
+        **{
+            f"notebooks/{path.stem}.md": notebook(path)
+            for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+        },
         "changes.md": (ROOT / "CHANGELOG.md").read_text("utf-8"),
     }
 
