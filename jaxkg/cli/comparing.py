@@ -98,7 +98,9 @@ def compare(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
     ] = None,
-    fresh: Annotated[bool, typer.Option(help="Start anew if folders exist.")] = False,
+    fresh: Annotated[
+        bool, typer.Option(help="Start new runs, also where the folder holds some.")
+    ] = False,
     to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     top_k: options.TopK = 50,
     repair: options.Repair = False,

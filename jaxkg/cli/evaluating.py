@@ -58,7 +58,7 @@ def evaluate(
         typer.Option(
             "--written",
             help="Also write the predictions as others do: rog, gnn-rag or subgraphrag, "
-            "with commas between.",
+            "separated by commas.",
         ),
     ] = None,
     system: options.System = None,
@@ -66,7 +66,9 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
     ] = None,
-    fresh: Annotated[bool, typer.Option(help="Start anew if the folder exists.")] = False,
+    fresh: Annotated[
+        bool, typer.Option(help="Start a new run, also where the folder holds one.")
+    ] = False,
     retry: Annotated[
         bool,
         typer.Option(

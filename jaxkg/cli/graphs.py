@@ -330,7 +330,7 @@ def synthesize(
         int, typer.Option(min=0, help="Relations that no question asks about.")
     ] = 8,
     missing: Annotated[
-        float, typer.Option(help="Share of the facts behind the answers that the graph lacks.")
+        float, typer.Option(help="Share of the facts behind answers to leave out of the graph.")
     ] = 0.0,
     train: Annotated[int, typer.Option(min=0, help="Number of training questions.")] = 2000,
     test: Annotated[int, typer.Option(min=0, help="Number of test questions.")] = 500,

@@ -288,7 +288,7 @@ def settings_of(kind: type[T], text: str | None, option: str) -> T:
     for setting in filter(None, (text or "").split(",")):
         name, equals, value = setting.partition("=")
         if not equals:
-            raise JaxkgError(f"{option} {setting}: write it NAME=VALUE, with commas between")
+            raise JaxkgError(f"{option} {setting}: write it NAME=VALUE, separated by commas")
         wishes[name.strip().replace("-", "_")] = value.strip()
     return settings_made(kind, wishes)
 

@@ -178,5 +178,5 @@ def load_bert(
     )
     extra = sorted(name for name in left if not name.startswith(tuple(_UNREAD)))
     if extra:
-        raise JaxkgError(f"the checkpoint has {len(extra)} tensors no BERT has, e.g. {extra[0]!r}")
+        raise JaxkgError(f"the checkpoint has {len(extra)} tensors that no BERT has: {extra[0]!r}")
     return bert

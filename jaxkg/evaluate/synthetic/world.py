@@ -41,7 +41,7 @@ def make_names(kind: Kind, numbers: np.ndarray, count: int, *, seed: int) -> np.
     base = len(_SYLLABLES)
     size = next((k for k in range(2 + kind.words, _MOST + 1) if base**k >= 4 * count), None)
     if size is None:
-        raise JaxkgError(f"{count:,} names of one kind are more than there are, {base**6:,}")
+        raise JaxkgError(f"{count:,} names of one kind, but only {base**6:,} exist")
     total = base**size
     # An affine map with a multiplier prime to the base shuffles the numbers and repeats none.
     factor = int(total * 0.6180339887) // base * base + 1 + 2 * base * (seed % 97)

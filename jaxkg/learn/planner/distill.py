@@ -81,7 +81,7 @@ def distill(
         JaxkgError: no trace has a plan, or one names a relation that is not the graph's.
     """
     if not 0 <= held_out < 1:
-        raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
+        raise JaxkgError(f"held_out must be a share in [0, 1), not {held_out}")
     tick = on_progress or (lambda stage, done, total: None)
     planned = [trace for trace in traces if trace.plans and trace.used]
     usable = [t for t in planned if all(len(t.plans[u]) <= config.hops for u in t.used)]

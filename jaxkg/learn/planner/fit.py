@@ -94,7 +94,7 @@ def fit_planner(
         JaxkgError: there is nothing to learn from.
     """
     if not 0 <= held_out < 1:
-        raise JaxkgError(f"held_out is a share in [0, 1), not {held_out}")
+        raise JaxkgError(f"held_out must be a share in [0, 1), not {held_out}")
     tick = on_progress or (lambda stage, done, total: None)
     told = supervise(kg, questions, linker=linker, on_progress=tick)
     known = told.of(told.usable)

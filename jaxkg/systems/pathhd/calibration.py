@@ -104,7 +104,7 @@ class Calibration:
             raise JaxkgError(f"{path}: no calibration of PathHD: {error}") from None
         if not all(same):
             what = f"{about['hops']} hops, not {hops}" if same[0] else "a graph of other relations"
-            raise JaxkgError(f"{path}: this calibration is of {what}; make it again")
+            raise JaxkgError(f"{path}: this calibration is for {what}; fit it again")
         return cls(keys=keys, frequency=frequency, **known)
 
     def inverse_frequency(self, relations: np.ndarray, *, num_codes: int) -> np.ndarray:

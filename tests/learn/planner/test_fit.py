@@ -135,7 +135,7 @@ def test_a_few_returns_are_mistakes(returning, total, rule):
 def test_nothing_to_learn_from_is_refused(world):
     with pytest.raises(JaxkgError, match="no questions"):
         fit_planner(*world, [])
-    with pytest.raises(JaxkgError, match=r"held_out is a share in \[0, 1\), not 1"):
+    with pytest.raises(JaxkgError, match=r"held_out must be a share in \[0, 1\), not 1"):
         fit_planner(*world, list(questions()), held_out=1.0)
     with pytest.raises(JaxkgError, match="no relation path leads from a topic to an answer"):
         fit_planner(*world, UNUSABLE[:3], config=TINY)

@@ -32,7 +32,7 @@ def test_a_calibration_is_kept_for_one_graph_and_one_number_of_hops(tmp_path):
     scores = [c.score(similarity, CANDIDATES, num_codes=CODES) for c in (made, same)]
     np.testing.assert_array_equal(*scores)
     assert len(set(scores[0].ravel().tolist())) > 1
-    with pytest.raises(JaxkgError, match="of 2 hops, not 3"):
+    with pytest.raises(JaxkgError, match="for 2 hops, not 3"):
         Calibration.open(file, relations, 3)
     with pytest.raises(JaxkgError, match="other relations"):
         Calibration.open(file, ("s", "r"), 2)
