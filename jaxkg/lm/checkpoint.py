@@ -181,11 +181,11 @@ def named_tensors(model: Llama) -> Iterator[tuple[str, np.ndarray]]:
         yield "lm_head.weight", np.asarray(model.head[...])
     for own, array in model.layers.arrays().items():
         for layer, row in enumerate(np.asarray(array)):
-            at = f"model.layers.{layer}."
+            prefix = f"model.layers.{layer}."
             if own in _KERNELS:
-                yield f"{at}{_KERNELS[own]}.weight", np.ascontiguousarray(row.T)
+                yield f"{prefix}{_KERNELS[own]}.weight", np.ascontiguousarray(row.T)
             else:
-                yield at + _VECTORS[own], np.ascontiguousarray(row)
+                yield prefix + _VECTORS[own], np.ascontiguousarray(row)
 
 
 class _Tensors(Mapping[str, jax.Array]):

@@ -248,8 +248,8 @@ class GGUFFile(Mapping[str, np.ndarray]):
         array, step = np.empty(shape, np.float32), max(1, _CHUNK // shape[-1])
         try:
             for row in range(0, shape[0] if len(shape) > 1 else 1, step):
-                at = slice(row, row + step) if len(shape) > 1 else ...
-                array[at] = self._library.quants.dequantize(packed[at], kind)
+                place = slice(row, row + step) if len(shape) > 1 else ...
+                array[place] = self._library.quants.dequantize(packed[place], kind)
         except NotImplementedError:
             raise self._unknown(name, kind.name) from None
         return array
@@ -267,11 +267,11 @@ def _renamed(name: str) -> str:
     >>> _renamed("blk.3.attn_q.bias")
     'model.layers.3.self_attn.q_proj.bias'
     """
-    found = _NAME.fullmatch(name)
-    if found is None or found[2] not in _NAMES:
+    match = _NAME.fullmatch(name)
+    if match is None or match[2] not in _NAMES:
         return name
-    layer = "" if found[1] is None else f"model.layers.{found[1]}."
-    return f"{layer}{_NAMES[found[2]]}.{found[3]}"
+    layer = "" if match[1] is None else f"model.layers.{match[1]}."
+    return f"{layer}{_NAMES[match[2]]}.{match[3]}"
 
 
 def _library() -> Any:

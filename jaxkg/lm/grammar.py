@@ -139,14 +139,14 @@ class _Trie:
         """Root of a trie of options in ascending order, a prefix before what begins with it."""
         root = self.node(0)
         for rank, option in enumerate(options):
-            at = root
+            node = root
             self.high[root] = rank + 1
             for token in option:
-                if token not in self.edges[at]:
-                    self.edges[at][token] = self.node(rank)
-                at = self.edges[at][token]
-                self.high[at] = rank + 1
-            self.option[at] = rank
+                if token not in self.edges[node]:
+                    self.edges[node][token] = self.node(rank)
+                node = self.edges[node][token]
+                self.high[node] = rank + 1
+            self.option[node] = rank
         return root
 
 
@@ -178,8 +178,8 @@ def build_grammar(
     if least < 0 or (most is not None and most < max(1, least)):
         raise JaxkgError(f"least is at least 0 and most at least that, not {least} and {most}")
     trie, roots = _Trie(), {}
-    for row, some in enumerate(options):
-        key = tuple(sorted(tuple(option) for option in some))
+    for row, own in enumerate(options):
+        key = tuple(sorted(tuple(option) for option in own))
         if not key or not key[0]:
             raise JaxkgError(f"row {row} has {'an empty option' if key else 'no options'}")
         if key not in roots:
@@ -188,12 +188,12 @@ def build_grammar(
             if any(separator in option or end in option for option in key):
                 raise JaxkgError(f"an option of row {row} holds the separator or the end")
             roots[key] = trie.add(key), len(key)
-    chosen = [roots[tuple(sorted(tuple(option) for option in some))] for some in options]
+    chosen = [roots[tuple(sorted(tuple(option) for option in own))] for own in options]
     counts = np.array([count for _, count in chosen], np.int32)
     degrees = [len(edges) for edges in trie.edges]
     nodes, edges = bucket(len(degrees)), bucket(sum(degrees))
     token, child = np.full(edges, NULL, np.int32), np.zeros(edges, np.int32)
-    flat = [pair for some in trie.edges for pair in some.items()]
+    flat = [pair for own in trie.edges for pair in own.items()]
     if flat:
         token[: len(flat)], child[: len(flat)] = np.array(flat, np.int32).T
 

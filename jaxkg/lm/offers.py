@@ -117,23 +117,23 @@ def read_offer(request: Request) -> Offer | None:
         return None
     system, user = (message.content for message in request.messages)
     if request.stage == ADJUDICATE:
-        if (found := _pattern(prompts.ADJUDICATE_USER).fullmatch(user)) is None:
+        if (match := _pattern(prompts.ADJUDICATE_USER).fullmatch(user)) is None:
             return None
-        lines = _block(found["paths"])
+        lines = _block(match["paths"])
         ends = tuple(tuple(_named(line.rpartition(_ENDS)[2].split("; "))) for line in lines)
-        (question,) = _block(found["question"])
+        (question,) = _block(match["question"])
         return Offer(ADJUDICATE, question, lines=lines, ends=ends)
     if request.stage == PLAN:
-        found = _pattern(prompts_planning.PLAN_USER).fullmatch(user)
+        match = _pattern(prompts_planning.PLAN_USER).fullmatch(user)
         limit = _pattern(prompts_planning.PLAN_SYSTEM).fullmatch(system)
-        if found is None or limit is None:
+        if match is None or limit is None:
             return None
-        lines = _block(found["relations"])
-        (question,) = _block(found["question"])
+        lines = _block(match["relations"])
+        (question,) = _block(match["question"])
         return Offer(
             PLAN,
             question,
-            topics=_block(found["topics"]),
+            topics=_block(match["topics"]),
             lines=lines,
             relations=relation_options(lines),
             most=int(limit["hops"]),
