@@ -68,6 +68,16 @@ def test_our_numbers_are_those_of_the_record(table):
         assert float(number) in {round(value, digits) for value in measured}, number
 
 
+def test_what_a_deviation_costs_is_of_a_record_or_told_to_be_of_none():
+    for table in RECORDS["deviations"]["tables"]:
+        for *_, told in table["rows"]:
+            named = re.findall(r"(?:table|bench)_[\w-]+", told)
+            assert set(named) <= set(RECORDS), told
+            measured = {round(n, 3) for name in named for n in numbers(RECORDS[name])}
+            said = {float(number) for number in re.findall(r"\d\.\d{3}", told)}
+            assert said <= measured or told.endswith("(no record)"), told
+
+
 def test_the_list_has_every_state(jaxkg):
     code, out, _ = jaxkg("reproduce", "--list")
     assert code == 0
