@@ -349,7 +349,7 @@ class Rows:
             why = _fields(len(fields))
             hint = _hint(text, self.format)
             if len(fields) == 2 and not hint:
-                hint = "; where a row is an entity and a column a relation, the format is 'table'"
+                hint = "; if each row is a thing and each column a relation, add --format table"
             self.bad.note(self.path, number, text, why, expected + hint)
             return True
         named = [field.strip() for field in fields]
@@ -376,7 +376,7 @@ class Rows:
             self._refuse_wide(number, [row, *below])
             self.reading = (
                 f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "
-                "out; where a row is an entity and a column a relation, the format is 'table'"
+                "out; if each row is a thing and each column a relation, add --format table"
             )
         told = [f"{', '.join(left)} left out"] if any(left) else []
         told += [f"{', '.join(name for name, _ in said)} said of each"] if said else []

@@ -62,9 +62,9 @@ def how_to_bring(head: Head) -> str:
     """What a file is that is not read, and what would work; "" where that is not known.
 
     >>> how_to_bring(Head("team.ics", b"BEGIN:VCALENDAR\\n"))
-    'not read as it is: an iCalendar; save it as CSV, an event a line'
+    'an iCalendar is not read as it is; save it as CSV, an event a line'
     """
     for begins, ends, kind, instead in _KINDS:
         if head.end in ends.split() or (begins and re.match(begins, head.text[:4096])):
-            return f"not read as it is: {kind}; {instead}"
+            return f"{kind} is not read as it is; {instead}"
     return ""

@@ -157,8 +157,8 @@ def read_graph(
     many = chosen.takes_columns and 2 * graph.num_relations > graph.num_triples > 20
     if on_reading and many:
         on_reading(
-            f"{path}: {graph.num_relations:,} relations for {graph.num_triples:,} facts; where a "
-            "row is an entity and a column a relation, the format is 'table'"
+            f"{path}: {graph.num_relations:,} relations for {graph.num_triples:,} facts; if each "
+            "row is a thing and each column a relation, add --format table"
         )
     return graph
 

@@ -23,7 +23,7 @@ GRAPH_LAYOUT = Layout(
     FORMAT,
     VERSION,
     "saved graph",
-    "`jaxkg kg build FILE -o FOLDER` or save_graph makes one; questions take it or one graph file",
+    "name a graph file, a folder of files, or what `jaxkg kg build FILE -o FOLDER` saved",
 )
 
 

@@ -186,7 +186,7 @@ def test_what_is_no_saved_graph_is_told(tmp_path, saved):
         open_graph(tmp_path / "empty")
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "kb.txt").write_text("a|r|b")
-    with pytest.raises(JaxkgError, match=r"it holds kb.txt.*or one graph file"):
+    with pytest.raises(JaxkgError, match=r"it holds kb.txt.*name a graph file"):
         read_graph(tmp_path / "data")
     with pytest.raises(JaxkgError, match=r"not a saved graph \(it is a file, no .*jaxkg kg build"):
         open_graph(tmp_path / "data" / "kb.txt")

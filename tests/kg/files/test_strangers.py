@@ -127,7 +127,7 @@ def test_records_called_by_what_comes_again_are_several(read):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar; save it as CSV"),
+        ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar is not read as it is; save"),
         ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
         ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),

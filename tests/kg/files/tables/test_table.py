@@ -154,14 +154,14 @@ def test_triples_that_may_be_a_table_are_told(read):
     assert "columns 1 to 3 of 4 taken as head, relation, tail, the others left out" in heard[1]
     rows = "".join(f"p{i},d{i},b{i}\n" for i in range(30))
     read(rows, "kb.csv", on_reading=heard.append, format="csv")
-    assert "30 relations for 30 facts; where a row is an entity" in heard[2]
+    assert "30 relations for 30 facts; if each row is a thing" in heard[2]
 
 
 def test_two_columns_by_a_semicolon_or_none(read):
     text = "Name;Budget\nAda;32,50 €\n"
     for options in ({}, {"format": "table"}):
         assert facts(read(text, "kb.csv", **options)) == [("Ada", "Budget", "32,50 €")]
-    with pytest.raises(JaxkgError, match=r"2 fields: .*a column a relation, the format is 'table'"):
+    with pytest.raises(JaxkgError, match=r"2 fields: .*each column a relation, add --format table"):
         read("m.1\tAlien\nm.2\tHeat\n", "kb.tsv")
     with pytest.raises(JaxkgError, match="'Name' is no header of a table: it has but one column"):
         read("Name\nAda\n", "kb.csv", format="table")
