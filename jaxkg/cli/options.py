@@ -172,8 +172,9 @@ Devices = Annotated[
     typer.Option(
         "--devices",
         metavar="N|NxM",
-        help="4: questions over four devices, each with the whole graph. 1x4: a graph too large "
-        f"for one is divided over four ({DIVIDED}). 2x4: both.",
+        help="How to use several devices. 4: share the questions among four, each with the whole "
+        f"graph. 1x4: divide a graph that is too large for one among four ({DIVIDED} only). "
+        "2x4: do both.",
     ),
 ]
 

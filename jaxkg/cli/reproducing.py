@@ -66,8 +66,8 @@ def reproduce(
     paper's with 95 % intervals. A row that lacks a model (--llm, or --replay of kept replies) or a
     trained part (--parts) says what it lacks; a reply that cannot be read is asked for once more,
     in all rows alike. Data is read from the folder JAXKG_DATA names. The command that made the
-    recorded numbers is printed with them. Rows that a real model was asked for are had again
-    without it, from a check-out:
+    recorded numbers is printed with them. In a check-out, the rows of a real model are repeated
+    from its saved replies:
 
     jaxkg reproduce pathhd --table 4 --questions 30 --llm qwen2.5-coder-1.5b --replay --replies
     tests/replies/replies.sqlite.gz

@@ -75,7 +75,7 @@ class LMTokenizer:
         """
         least = 256 + len(_CHATML)
         if vocab_size < least:
-            raise JaxkgError(f"vocab_size is at least {least}, not {vocab_size}")
+            raise JaxkgError(f"vocab_size must be at least {least}, not {vocab_size}")
         library = _library()
         tokenizer = library.Tokenizer(library.models.BPE())
         tokenizer.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)

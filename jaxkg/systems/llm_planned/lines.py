@@ -161,7 +161,7 @@ class LineReader:
             [name] = Candidates((name, name) for name in self.classes).find(named) or [None]
             if name is not None:
                 return Domain(self.classes[name])
-        raise JaxkgError(f"{text!r} is no topic offered, and no class")
+        raise JaxkgError(f"{text!r} is neither a topic that was offered nor a class")
 
     def _step(self, source: Any, arrow: str, closure: Any, name: str) -> Any:
         during = None

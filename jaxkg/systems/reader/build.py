@@ -23,7 +23,7 @@ def from_parts(parts: Parts) -> Reader:
         made = str(weights.about.get("encoder"))
         if parts.wishes.setdefault("encoder", made) != made:
             raise JaxkgError(
-                f"--set weights={folder}: made with the encoder {made}: --set encoder={made}"
+                f"--set weights={folder}: made with the encoder {made}; add --set encoder={made}"
             )
     elif "encoder" not in given and why_no_weights():
         parts.wishes["encoder"] = "hashing"

@@ -91,8 +91,8 @@ def test_a_table_is_the_last_line(last, rows):
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (["Meryl"], "line 1, 'Meryl': 'Meryl' is no topic offered"),
-        (["<- starring"], "line 1, '<- starring': '<- starring' is no topic"),
+        (["Meryl"], "line 1, 'Meryl': 'Meryl' is neither a topic"),
+        (["<- starring"], "line 1, '<- starring': '<- starring' is neither a topic"),
         ([PACINO, "<- loves"], "line 2, '<- loves': 'loves' is no relation"),
         ([PACINO, "starring"], "line 2, 'starring': it is no operation"),
         (["and", *FILMS], "line 1, 'and': there is nothing before it"),
