@@ -14,7 +14,7 @@ from jaxkg.experiments.datasets import Dataset, concerns
 from jaxkg.experiments.loading import load_graph, make_room
 from jaxkg.experiments.parts import Devices, Parts, wishes_from
 from jaxkg.experiments.progress import errors
-from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system
+from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system, find_entry
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.side_by_side import Memory, Outcome
 from jaxkg.records import Question, TraceNode
@@ -213,8 +213,7 @@ def chosen_systems(systems: str, llm: str | None) -> list[str]:
     if len(chosen) < 2 or len(set(chosen)) < len(chosen):
         raise JaxkgError(f"--systems {systems!r}: name at least two different ones, as in a,b")
     for name in chosen:
-        if name.removesuffix(_WITH_LLM) not in SYSTEMS:
-            raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
+        find_entry(name.removesuffix(_WITH_LLM))
         if asks_model(name) and llm is None:
             raise JaxkgError(f"{name} needs a language model: --llm MODEL")
     return chosen

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Sequence
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jaxkg.answer import Answer
@@ -121,6 +122,8 @@ ENTRIES = (
           about="baseline: the language model searches entity by entity, relation by relation",
           needs="`--llm`"),
 )  # fmt: skip
+GROUP = "jaxkg.systems"
+"""Entry points by which packages add systems."""
 SYSTEMS: dict[str, Entry] = {entry.name: entry for entry in ENTRIES}
 
 _OVER_PASSAGES = ("proh", "alone", "cot", "sc", "passages")
@@ -130,6 +133,23 @@ TRAINED = tuple(dict.fromkeys(entry.trained for entry in ENTRIES if entry.traine
 """What `jaxkg train` makes for them."""
 
 HELP = f"System that answers: {', '.join(SYSTEMS)}"
+
+
+def find_entry(name: str) -> Entry:
+    """The entry of a system; one that is not known is looked for in what packages add.
+
+    Raises:
+        JaxkgError: no such system, or an entry point that is no `Entry`.
+    """
+    if name not in SYSTEMS:
+        for point in metadata.entry_points(group=GROUP):
+            entry = point.load()
+            if not isinstance(entry, Entry):
+                raise JaxkgError(f"entry point {point.name!r} of {GROUP}: not an Entry")
+            SYSTEMS.setdefault(entry.name, entry)
+    if name not in SYSTEMS:
+        raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
+    return SYSTEMS[name]
 
 
 def systems_table() -> str:
@@ -155,9 +175,7 @@ def build_system(name: str, parts: Parts) -> System:
     Raises:
         JaxkgError: no such system, or it lacks what it needs.
     """
-    entry = SYSTEMS.get(name)
-    if entry is None:
-        raise JaxkgError(f"no system is called {name!r}; there are {', '.join(SYSTEMS)}")
+    entry = find_entry(name)
     _check_devices(entry, parts)
     if parts.store is not None:
         return _stored(entry, parts)

@@ -1,12 +1,15 @@
 import dataclasses
+import importlib.metadata
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
+from jaxkg.experiments.comparing import chosen_systems
 from jaxkg.experiments.parts import Parts, settings_from, settings_made, wishes_from
-from jaxkg.experiments.registry import build_system, systems_table
+from jaxkg.experiments.registry import SYSTEMS, Entry, build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.priority.train import PriorityConfig
@@ -135,7 +138,7 @@ def test_settings_reach_the_system_and_mark_the_run(parts):
     other = parts("scorer=labels", "width=3")
     build_system("reknos", other)
     assert other.marks != mine.marks
-    with pytest.raises(JaxkgError, match=r"planner, labels, ranker with .*, or llm with"):
+    with pytest.raises(JaxkgError, match="planner, labels, or llm with"):
         build_system("reknos", parts("scorer=llm"))
     with pytest.raises(JaxkgError, match="--set scorer=llm: no such setting here"):
         build_system("llm-planned", parts("scorer=llm", model=True))
@@ -196,3 +199,18 @@ def test_settings_of_planning_are_refused_where_nothing_is_planned(parts):
     planning = build_system("proh", parts("encoder=hashing", "beam.depth=2", model=True))
     assert isinstance(planning, ProhQA)
     assert planning.settings.beam.depth == 2
+
+
+def test_a_package_adds_a_system(monkeypatch):
+    points = [SimpleNamespace(name="o", load=lambda: Entry("overlap", lambda parts: "built"))]
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: points)
+    monkeypatch.setitem(SYSTEMS, "overlap", SYSTEMS["planner"])  # taken out again after the test
+    del SYSTEMS["overlap"]
+    assert chosen_systems("planner,overlap", None) == ["planner", "overlap"]
+    kg = KnowledgeGraph.from_triples([("a", "r", "b")])
+    assert build_system("overlap", Parts(kg, lambda *_: None)) == "built"
+    with pytest.raises(JaxkgError, match=r"no system is called 'other'; there are .*overlap"):
+        chosen_systems("planner,other", None)
+    points[0].load = lambda: "no entry"
+    with pytest.raises(JaxkgError, match=r"entry point 'o' .*: not an Entry"):
+        chosen_systems("planner,other", None)
