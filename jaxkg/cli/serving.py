@@ -78,7 +78,7 @@ def serve(
         from jaxkg.serve.app import Limits, service
         from jaxkg.serve.protocol import run
     except ImportError as error:
-        raise JaxkgError(f"serve needs {error.name}: {_EXTRA}") from error
+        raise JaxkgError(f"serve requires {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
     from jaxkg.serve.guard import Names, checked_token
     from jaxkg.serve.memory import giving_back
@@ -132,7 +132,7 @@ def mcp(
         from jaxkg.serve.mcp import over_http, server
         from jaxkg.serve.protocol import end_within, run
     except ImportError as error:
-        raise JaxkgError(f"mcp needs {error.name}: {_EXTRA}") from error
+        raise JaxkgError(f"mcp requires {error.name}: {_EXTRA}") from error
     from jaxkg.serve.guard import Names, checked_token
 
     host, token = "127.0.0.1", None

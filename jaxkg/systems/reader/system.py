@@ -276,8 +276,8 @@ class Reader(QuestionAnswering):
         offered = dict(enumerate(understood.readings, start=0 if understood.sure else 1))
         offered.pop(self.settings.readings + 1, None)
         if number not in offered:
-            told = f"they are {min(offered)} to {max(offered)}" if offered else "there is none"
-            raise JaxkgError(f"no reading {number} of {question.text!r}; {told}")
+            known = f"numbers {min(offered)} to {max(offered)}" if offered else "no readings"
+            raise JaxkgError(f"no reading {number} of {question.text!r}, which has {known}")
         best = offered[number]
         masked = understood.asked.alignment.masked_text()
         without = nameless(self.kg, understood.asked, best.candidate)

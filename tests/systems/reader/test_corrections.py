@@ -52,9 +52,9 @@ def test_what_was_said_last_counts_and_the_answer_itself_is_number_0(graph):
     reader.correct(ASKED, 1)
     assert reader.ask(ASKED.text).entities != first.entities
     assert len(kept_corrections(graph)) == 1
-    with pytest.raises(JaxkgError, match="they are 0 to"):
+    with pytest.raises(JaxkgError, match="which has numbers 0 to"):
         reader.correct(ASKED, 9)
-    with pytest.raises(JaxkgError, match="they are 1 to"):
+    with pytest.raises(JaxkgError, match="which has numbers 1 to"):
         Reader.build(graph, HashingEncoder(), settings=UNSURE).correct(ASKED, 0)
 
 
