@@ -155,7 +155,8 @@ def test_parts_of_a_question_are_cut_where_they_read_like_labels():
 
 
 def test_distinct_relation_paths_with_score_and_ends_are_what_the_paper_shows(labels):
-    backend = Scripted([json.dumps({"answers": [], "supporting_paths": [1], "rationale": "so"})])
+    reply = json.dumps({"answers": [], "supporting_paths": [1], "rationale": "so"})
+    backend = Scripted([reply, reply])
     settings = dataclasses.replace(labels.settings, offered="paths", top_k=3, prompt="a")
     films = [(film, "starring", "Al Pacino") for film in ("Heat", "Serpico")]
     makers = [("Heat", "directed by", "Michael Mann"), ("Serpico", "directed by", "Sidney Lumet")]
@@ -167,6 +168,12 @@ def test_distinct_relation_paths_with_score_and_ends_are_what_the_paper_shows(la
     system, user = backend.requests[0].messages
     assert system.content.startswith("You are a careful reasoner. Only use the provided KG")
     assert "Select the most plausible reasoning path" in system.content
+    again = AdjudicatedQA(inner, backend, top_k=3, single=True, prompt="b")
+    again.ask(asked("who directed what he is starring in?", "Al Pacino"))
+    reworded, same = (message.content for message in backend.requests[1].messages)
+    assert same == user.content
+    assert "Choose the best supporting path and use it to answer" in reworded
+    assert "Select the most plausible" not in reworded
     lines = [x for x in user.content.splitlines() if x[:1].isdigit()]
     best = {}
     for path in sorted(answer.paths, key=lambda path: -path.score):
