@@ -170,21 +170,22 @@ def lines_above(lines: Sequence[str]) -> int:
     (2, 0)
     >>> lines_above(["Report 2024", "", "river,length", "Glomma,621"]), lines_above(["a", "b,c"])
     (2, 0)
+    >>> lines_above(["By,Ann", "", "On,2020", "", "river,length,x", "Glomma,621,3", "Lena,4294,7"])
+    4
     """
     filled = [(at, line) for at, line in enumerate(lines[: 4 * _ABOVE]) if line.strip()][:_ABOVE]
-    for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(filled)):
-        if line.startswith("#"):
-            continue
+    notes = [line.startswith("#") for _, line in filled]
+    rows = [pair for pair, is_note in zip(filled, notes) if not is_note]
+    for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(rows)):
         parted = [item for item in "\t;,|" if line.count(item) == below.count(item) > 0]
-        over = [item for _, item in filled[:place]]
-        if not parted:
-            continue
-        comments = all(item.startswith("#") for item in over)
-        # A title is set off by a blank line.
-        titles = (
-            at > 0 and not lines[at - 1].strip() and not any(parted[0] in item for item in over)
-        )
-        return at if over and (comments or titles) else 0
+        if parted and not place:
+            first = at if notes[0] else 0
+            if first or not any(not item.strip() for item in lines[at : rows[-1][0]]):
+                return first
+        # A title is set off by a blank line, and has fewer columns.
+        over = max((item.count(parted[0]) for _, item in rows[:place]), default=0) if parted else 0
+        if parted and place and not lines[at - 1].strip() and over < line.count(parted[0]):
+            return at
     return 0
 
 
@@ -410,7 +411,8 @@ class Rows:
             return True
         if not _blank(fields):
             text = self._text(fields)
-            why, hint = "a blank name", ""
+            why, hint = "a blank name", "; in a table the first line names every column"
+            hint = "" if len(self.encoder) else hint
             if len(fields) != layout.width:
                 why = f"{_fields(len(fields))} where the first line has {layout.width}"
                 hint = _hint(text, self.format)

@@ -20,7 +20,7 @@ from jaxkg.kg.files.tables.shape import (
 from jaxkg.kg.files.tables.table import joined_headers, read_table
 from jaxkg.kg.files.textfile import suffix_of
 
-DELIMITED = ("tsv", "csv")
+DELIMITED = ("tsv", "csv", "metaqa")
 
 
 def first_words(path: Path, format: str, options: Options) -> set[str]:
@@ -49,6 +49,8 @@ def read(path: Path, intake: Intake) -> None:
     some_left_out = bool(rows) and len(kept) < len(rows[0])
     rows = [[row[at] for at in kept if at < len(row)] for row in rows]
     looks = bool(joined) or (options.guess and rows_are_entities(rows))
+    if format == "metaqa" and len(rows[0] if rows else ()) == 3:
+        looks = False  # its triples are told by their separator alone
     # Relationships may be numbered, and described as things are.
     edges = bool(rows) and is_edge_list(rows[0])
     linking = edges and links(path.name.split(".")[0])
@@ -91,6 +93,17 @@ def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
     return sniff
 
 
+def _evenly_parted(head: Head) -> Sniff:
+    """Whether three lines or more have as many commas, or semicolons, as each other."""
+    lines = [line for line in head.lines[:20] if line[0] != "#"]
+    lines = lines if head.is_whole else lines[:-1]
+    for separator in ",;":
+        counts = {line.count(separator) for line in lines}
+        if len(lines) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in lines[0]:
+            return Sniff(0.4, f"each line has {min(counts)} times {separator!r}")
+    return NO
+
+
 _TAB = SEPARATORS["tsv"]
 FORMATS = (
     Format(
@@ -106,7 +119,7 @@ FORMATS = (
     Format(
         "csv",
         "comma-separated lines (or by semicolons), with quotes",
-        named(".csv"),
+        surest(named(".csv"), _evenly_parted),
         read,
         takes_columns=True,
     ),

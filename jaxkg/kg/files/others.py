@@ -32,6 +32,18 @@ _KINDS = (
      "(`mvn dependency:tree -DoutputType=graphml`), or as a CSV of from, to"),
     (r"(?:#.*\n|\s)*[\w.-]+(?:\[[\w,-]+\])?==\S+\n", "", "a list of packages",
      "write it as JSON with what each requires (`pipdeptree --json`)"),
+    (r"module \S+\n\s*go \d", "", "a Go module", "write `go mod graph` into FILE.edgelist"),
+    (r"#[^\n]*yarn lockfile", "", "a lock file of Yarn", "take package-lock.json, or write it as "
+     "JSON (`npx synp`, `yarn info --all --json`)"),
+    (r"@startuml|(?:graph|flowchart) (?:TD|TB|BT|RL|LR)\b|(?:class|state|er)Diagram",
+     ".puml .mmd", "a diagram", "write its arrows as Graphviz's DOT, or as CSV of from, relation, "
+     "to"),
+    (r"(?:%[^\n]*\n|\s|:-[^\n]*\n)*[a-z]\w*\([^()\n]+\)\.\s", "", "facts of Prolog", "write "
+     "those of two arguments as CSV of head, relation, tail"),
+    (r"#[^\n]*::snt|\(\w+ / \S", "", "meaning representations (AMR)", "write their edges as CSV of "
+     "head, relation, tail (`penman --triples`)"),
+    (r'\{"(?:index|create|update)":\s*\{"_', "", "lines of Elasticsearch's bulk import", "leave "
+     "out those of actions (`grep -v '^{\"index\"'`)"),
     (r"-DOCSTART-|# sent_id", ".conll .conllu", "annotated text", "write the relations in it as "
      "CSV of head, relation, tail"),
     (r"\s+1 This software and database", "", "a WordNet database file", "take WordNet as RDF "

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
+from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import take_table
@@ -108,8 +109,12 @@ def parquet_records(path: Path) -> Iterator[dict[str, Any]]:
         ) from error
 
 
-def holds_rows(path: Path) -> bool:
-    """Whether a file of Parquet is a table with a row a thing: its columns name no triple."""
+def holds_rows(path: Path, *, nested: bool = False) -> bool:
+    """Whether a file of Parquet is a table with a row a thing: its columns name no triple.
+
+    Args:
+        nested: whether there has to be a column of objects, or of lists of them.
+    """
     try:
         import pyarrow.parquet  # noqa: F401
     except ModuleNotFoundError:
@@ -118,12 +123,27 @@ def holds_rows(path: Path) -> bool:
         return False
     with _opened(path) as table:
         names = table.schema_arrow.names
+        if nested and not any("struct<" in str(kind) for kind in table.schema_arrow.types):
+            return False
     return header_columns(names) is None and len(names) != 3 and len(names) > 1
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, bool | int | None) else cell_text(value)
 
 
 def read(path: Path, intake: Intake) -> None:
     """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
     options = intake.options
+    if options.is_plain and holds_rows(path, nested=True):
+        records = [_plain(record) for record in parquet_records(path)]
+        read_jsonl(path, intake, records)
+        return
     if options.is_plain and holds_rows(path):
         rows = parquet_rows(path, options.on_progress)
         intake.tell(take_table(path, path.name.split(".")[0], rows, intake))

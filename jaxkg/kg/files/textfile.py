@@ -309,11 +309,13 @@ def _decode(
         # The decoder may have kept the start of a character from the chunk before.
         offset = read + len(chunk) - len(error.object) + error.start
         line = number + error.object[: error.start].count(b"\n")
+        mixed = "; but what stands above it reads as utf-8: is it of two encodings?"
+        mixed = mixed if any(byte > 127 for byte in error.object[: error.start]) else ""
         works = next(name for name in ("cp1252", "latin-1") if _reads(error.object, name))
         raise JaxkgError(
             f"{path}:{line}: byte {offset} (0x{error.object[error.start]:02x}) is not "
             f"{encoding} text ({error.reason}); the encoding is perhaps {works!r}, or "
-            "whatever the file was written in"
+            f"whatever the file was written in{mixed}"
         ) from error
 
 

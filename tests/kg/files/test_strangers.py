@@ -124,9 +124,71 @@ def test_records_called_by_what_comes_again_are_several(read):
     assert sum(relation == "file" for _, relation, _ in named_facts(graph)) == 8
 
 
+PEOPLE = {("Ann", "city", "Ely"), ("Bo", "city", "Ayr")}
+SHAPES = {
+    "split.json": '{"columns": ["name", "city"], "data": [["Ann", "Ely"], ["Bo", "Ayr"]]}',
+    "rows.json": '[["name", "city"], ["Ann", "Ely"], ["Bo", "Ayr"]]',
+    "mongo.json": '{"_id": {"$oid": "1"}, "name": "Ann", "city": "Ely"}\n'
+                  '{"_id": {"$oid": "2"}, "name": "Bo", "city": "Ayr"}\n',
+    "dynamo.json": '{"Items": [{"id": {"N": "1"}, "name": {"S": "Ann"}, "city": {"S": "Ely"}},'
+                   ' {"id": {"N": "2"}, "name": {"S": "Bo"}, "city": {"S": "Ayr"}}], "Count": 2}',
+    "notes.jsonl": '{"_meta": {"version": 1}}\n{"id": 1, "name": "Ann", "city": "Ely"}\n'
+                   '{"id": 2, "name": "Bo", "city": "Ayr"}\n',
+    "pages.jsonl": '{"meta": {"page": 1}, "results": [{"id": "a", "name": "Ann", "city": "Ely"}]}\n'
+                   '{"meta": {"page": 2}, "results": [{"id": "b", "name": "Bo", "city": "Ayr"}]}\n',
+    "hits.json": '{"hits": {"hits": [{"_id": "1", "_source": {"name": "Ann", "city": "Ely"}},'
+                 ' {"_id": "2", "_source": {"name": "Bo", "city": "Ayr"}}]}}',
+    "lone.json": '{"men": [{"id": "b", "name": "Bo", "city": "Ayr"}],'
+                 ' "woman": {"id": "a", "name": "Ann", "city": "Ely"}}',
+    "p.psv": "id|name|city\n1|Ann|Ely\n2|Bo|Ayr\n",
+    "people.txt": "id;name;city\n1;Ann;Ely\n2;Bo;Ayr\n",
+    "comments.csv": "# by Cy\nname,city\n# a note\nAnn,Ely\nBo,Ayr\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_of_one_table(read, name):
+    assert named_facts(read(name, SHAPES[name])) >= PEOPLE
+
+
+def test_years_beside_codes_below_notes(read):
+    text = '"Source","Bank",\n\n"Updated","2024",\n\n"Country","Code","2019","2020",\n'
+    facts = named_facts(
+        read("p.csv", text + '"Norway","NOR","5.3","5.4",\n"Aruba","ABW","1","2",\n')
+    )
+    assert ("Norway", "2020", "5.4") in facts
+    assert "Source" not in {head for head, _, _ in facts}
+    text = "unit,geo\\TIME\t2019 \t2020 \nEUR,DE\t1.5 b\t: \nEUR,FR\t2.5 \t3.0 e\n"
+    facts = named_facts(read("e.tsv", text))
+    assert facts == {("EUR,DE", "2019", "1.5 b"), ("EUR,FR", "2019", "2.5"),
+                     ("EUR,FR", "2020", "3.0 e")}  # fmt: skip
+
+
+def test_lists_of_results_are_not_what_holds_them(read):
+    run = {"tool": {"driver": {"name": "Scan", "rules": [{"id": "r1"}]}}}
+    found = [{"ruleId": "r1", "line": at} for at in range(3)]
+    facts = named_facts(read("scan.sarif", {"runs": [run | {"results": found}]}))
+    assert "runs" not in {tail for _, relation, tail in facts if relation == "is a"}
+
+
+def test_objects_in_columns_of_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.Table.from_pylist([{"id": "w1", "title": "Soil", "year": 2020, "by": [
+        {"name": "Ann", "city": "Ely"}], "in": {"name": "J. Soil", "issn": "1"}}])  # fmt: skip
+    parquet.write_table(table, tmp_path / "works.parquet")
+    facts = named_facts(read_graph(tmp_path / "works.parquet"))
+    assert facts >= {("Soil", "by", "Ann"), ("Ann", "city", "Ely"), ("Soil", "in", "J. Soil")}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
+        ("go.mod", "module a.org/b\n\ngo 1.21\n", "go mod graph"),
+        ("d.mmd", "graph TD\n  A[x] --> B{y}\n", "Graphviz's DOT"),
+        ("b.jsonl", '{"index": {"_id": "1"}}\n{"title": "x"}\n', "bulk import"),
+        ("m.csv", ",Ann,Bo\nAnn,0,1\nBo,1,0\n", "the first line names every column"),
+        ("two.csv", b"name,city\n\xc3\x85se,x\nZo\xeb,y\n", "is it of two encodings"),
         ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar is not read as it is; save"),
         ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
         ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BEGINS = re.compile(
-    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(strict\s+)?(di)?graph\b[^{;=]*\{", re.I | re.DOTALL
+    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(strict\s+)?(di)?graph\b[^{;=\[>-]*\{", re.I | re.DOTALL
 )
 _SAYING = ("label", "xlabel", "relation", "type", "kind")
 """Attributes that say what an edge is, the first that is there."""

@@ -19,7 +19,7 @@ from jaxkg.foreign_json import DEEPEST
 from jaxkg.kg.files.exports import LINKED
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]]|[^\s\[\]"]+')
 _WORD = re.compile(r'"[^"]*"|\S+')
@@ -135,28 +135,52 @@ def read_edges(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line is none more often than is tolerated.
     """
-    sized = False
+    sized, first, weight = False, True, "weight"
     for number, line in numbered_lines(path, intake):
         if not line.strip() or line.startswith(("#", "%")):
             sized |= line.startswith("%%MatrixMarket")
         elif sized:
             sized = False  # rows, columns and entries of a matrix
+            first = False
+        elif first and (header := _header(line)):
+            first, weight = False, header[2]
         elif not (match := _EDGE.fullmatch(line.strip())):
             intake.bad.note(path, number, line, "no two ends", "1 2, or 1 2 0.5")
         else:
             said = re.findall(r"['\"](\w+)['\"]: ([^,{}]+)", match[3] or "")
             properties = {key: [value.strip("'\" ")] for key, value in said}
-            properties |= {"weight": [match[3]]} if match[3] and match[3][0] != "{" else {}
+            properties |= {weight: [match[3]]} if match[3] and match[3][0] != "{" else {}
+            first = False
             ends = _node(match[1]), _node(match[2])
             intake.qualified(ends[0], LINKED, ends[1], properties, source_of(path, number, intake))
 
 
-def _begins(pattern: str, ends: str, told: str) -> Callable[[Head], Sniff]:
+def _header(line: str) -> list[str]:
+    """The three words of a header of edges with a weight; none of another line."""
+    words = line.split()
+    return words if len(words) == 3 and words[2][0].isalpha() else []
+
+
+def read_sif(path: Path, intake: Intake) -> None:
+    """Take lines of Cytoscape, `head relation tail tail ...`, parted by tabs where there are some.
+
+    Raises:
+        JaxkgError: a line has two words more often than is tolerated.
+    """
+    for number, line in numbered_lines(path, intake):
+        words = [word.strip() for word in (line.split("\t") if "\t" in line else line.split())]
+        if len(words) == 2:
+            intake.bad.note(path, number, line, "no tail", "A activates B")
+        for tail in filter(None, words[2:]):
+            intake.fact(words[0], words[1], tail, source_of(path, number, intake))
+
+
+def _begins(pattern: str, ends: str, reason: str) -> Callable[[Head], Sniff]:
     known = re.compile(pattern)
 
     def sniff(head: Head) -> Sniff:
         if head.entries is None and known.match(head.text):
-            return Sniff(0.9 if head.end in ends.split() else 0.65, told)
+            return Sniff(0.9 if head.end in ends.split() else 0.65, reason)
         return NO
 
     return sniff
@@ -165,13 +189,17 @@ def _begins(pattern: str, ends: str, told: str) -> Callable[[Head], Sniff]:
 def _are_edges(head: Head) -> Sniff:
     lines = [line for line in head.lines if line[0] not in "#%"][:50]
     lines = lines if head.is_whole else lines[:-1]
+    weighed = len(lines) > 2 and bool(_header(lines[0]))
+    lines = lines[int(weighed) :]
     sizes = {len(line.split(None, 2)) for line in lines}
     fit = bool(lines) and len(sizes) == 1 and all(map(_EDGE.fullmatch, lines))
     if fit and head.end in (".edgelist", ".edges", ".mtx", ".ncol"):
         return Sniff(0.9, f"its name ends in {head.end!r}, and its lines are two ends")
     numbers = fit and all(word.isdecimal() for line in lines for word in line.split()[:2])
-    named = numbers and head.end in ("", ".txt", ".net", ".dat", ".graph") and len(lines) > 1
-    return Sniff(0.55, "its lines are two numbers") if named else NO
+    if weighed and fit and sizes == {3} and head.end in ("", ".txt", ".links"):
+        return Sniff(0.55, "its lines are two ends and a number below a header of three words")
+    are_numbers = numbers and head.end in ("", ".txt", ".net", ".dat", ".graph") and len(lines) > 1
+    return Sniff(0.55, "its lines are two numbers") if are_numbers else NO
 
 
 _ABOVE = r"(?:\s|#[^\n]*\n|(?:Creator|Version|comment|directed)\s[^\n]*\n)*"
@@ -184,6 +212,7 @@ FORMATS = (
     Format("tgf", "the trivial graph format",
            _begins(r"(?:\S+(?: .*)?\n)+#[ \t]*\n(?:\S+ \S+.*\n?)+", ".tgf",
                    "it has lines of nodes, '#', lines of edges"), read_tgf),
+    Format("sif", "Cytoscape's simple interactions", named(".sif", score=0.9), read_sif),
     Format("edges", "lines of two ends parted by blanks, and perhaps a weight",
            _are_edges, read_edges),
 )  # fmt: skip

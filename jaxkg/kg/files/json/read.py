@@ -14,8 +14,18 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import Columns, Edges, header_columns
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
-from jaxkg.kg.files.json.shape import Listed, ids_in, is_plain_list, lists_in, named, plain, raised
+from jaxkg.kg.files.json.shape import (
+    Listed,
+    ids_in,
+    is_page,
+    is_plain_list,
+    lists_in,
+    named,
+    plain,
+    raised,
+)
 from jaxkg.kg.files.json.stream import pieces
+from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, surest
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.records import (
@@ -58,7 +68,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     options = intake.options
     keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
     title = path.name.split(".")[0]
-    told: list[str] = []
+    readings: list[str] = []
     known, beside = _Known(), list[str]()
     if document is None:
         parts = _parts(path, title, options, known, beside)
@@ -73,12 +83,12 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         if reader.records is not None:
             table, how = reader.records.taken(last)
             intake.tables.append(table)
-            told.append(how if lone else f"{name!r} {how}")
+            readings.append(how if lone else f"{name!r} {how}")
         elif reader.relations:
-            told.append("" if lone else f"{name!r} taken as relations")
+            readings.append("" if lone else f"{name!r} taken as relations")
         else:
             intake.edges.append(Edges(start, last))
-    intake.tell("; ".join(filter(None, told)))
+    intake.tell("; ".join(filter(None, readings)))
     if beside:
         intake.leave_out(
             f"keys beside lists of objects ({', '.join(list(dict.fromkeys(beside))[:8])})",
@@ -143,6 +153,9 @@ class _Part:
         sources: list[str] = []
         names, bad = self._intake.names, self._intake.bad
         objects = [(number, *_parsed(item)) for number, item in batch]
+        if self._triples is None and _has_notes(objects):
+            self._intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
+            del objects[0]
         sample = [record for _, record, _ in objects if not isinstance(record, Malformed)]
         for number, record, text in objects:
             try:
@@ -271,6 +284,13 @@ def _parsed(item: Any) -> tuple[Any, str]:
         return Malformed(str(error)), item
 
 
+def _has_notes(objects: list[tuple[int, Any, str]]) -> bool:
+    """Whether the first of several lines has no key of the next ones, which are alike."""
+    keys = [set(item) if isinstance(item, dict) else set[str]() for _, item, _ in objects[:4]]
+    alike = len(keys) > 2 and all(keys[1] & other for other in keys[1:])
+    return alike and bool(objects[0][2]) and bool(keys[0]) and not keys[0] & set.union(*keys[1:])
+
+
 def _is_triple(record: Any) -> bool:
     """Whether a record is, or is meant as, a triple."""
     if not isinstance(record, dict):
@@ -302,14 +322,28 @@ def _parts(
             for number, line in enumerate(some, start=start)
             if line.strip()
         )
-        yield title, numbered, True
+        first = next(numbered, None)
+        numbered = itertools.chain([first] if first else [], numbered)
+        if first is None or not is_page(_parsed(first[1])[0]):
+            yield title, numbered, True
+            return
+        pages = (_parsed(line)[0] for _, line in numbered)
+        lists = (
+            (listed.title, record)
+            for page in pages
+            if isinstance(page, dict | list)
+            for listed in lists_in(page, title, beside)
+            for record in listed.records
+        )
+        for name, pairs in itertools.groupby(lists, key=lambda pair: pair[0]):
+            yield name, enumerate((record for _, record in pairs), start=1), True
         return
     if path.stat().st_size > _WHOLE:
-        for name, found in itertools.groupby(
+        for name, pairs in itertools.groupby(
             pieces(path, title, beside, **how), key=lambda pair: pair[0]
         ):
             shown = title if is_plain_list(name) else name
-            yield shown, enumerate((piece for _, piece in found), start=1), True
+            yield shown, enumerate((piece for _, piece in pairs), start=1), True
         return
     whole = "".join(text_chunks(path, **how))
     document = read_json(whole, str(path))
@@ -416,11 +450,14 @@ def _begins(head: Head) -> Sniff:
     return Sniff(0.6, "it begins as JSON") if begins else NO
 
 
+_LIKELY = surest(name_ends(".json", ".jsonl", ".ndjson"), _begins)
+
+
 FORMATS = (
     Format(
         "jsonl",
         "JSON lines, or one JSON document: triples, or objects that are entities",
-        surest(name_ends(".json", ".jsonl", ".ndjson"), _begins),
+        lambda head: NO if how_to_bring(head) else _LIKELY(head),
         read_jsonl,
         takes_columns=True,
     ),

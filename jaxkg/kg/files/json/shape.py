@@ -19,13 +19,15 @@ from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
-_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships")
+_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source")
 """Keys under which an object keeps what it says of itself."""
 _WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
 """The one key of an object that is but another one wrapped."""
 _BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
 """What may stand beside it, and says how it was found."""
 _VALUES = ("value", "@value", "#text", "$", "_text", "text")
+_TYPED = frozenset(("S", "N", "BOOL", "$oid", "$date"))
+"""The one key of a value of DynamoDB and MongoDB, and what begins with `$number`."""
 _VALUE_KEYS = frozenset(_VALUES)
 _OF_VALUES = frozenset(
     (
@@ -86,7 +88,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return value
     value = _own(value)
     deep = any(isinstance(inner, dict | list) for inner in value.values())
-    if not deep and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
+    if not deep and len(value) > 1 and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
         return value
     if len(value) <= _FEW and (held := _wrapped(value)) is not value:
         return plain(held, key, maps)
@@ -160,6 +162,10 @@ def _is_thing(value: Any) -> bool:
 
 def _wrapped(value: dict[str, Any]) -> Any:
     """What an object holds that is but a wrapping; else the object."""
+    if len(value) == 1:
+        ((key, held),) = value.items()
+        if (key in _TYPED or key.startswith("$number")) and isinstance(held, str | bool | int):
+            return held
     for key in _VALUES:
         if key in value and not isinstance(value[key], dict | list):
             beside = {name.lower().replace("-", "").replace("_", "") for name in value} - {key}
@@ -237,7 +243,7 @@ def is_map(value: Any, key: str = "") -> bool:
         return False
     if one_of(relation_words(key).lower()) != relation_words(key).lower() and key not in _BAGS:
         # "services": {"web": {"depends_on": ["db"]}, "db": {}}; "paths": {"/pets": {}}
-        odd = any(not name.replace("_", "").replace("-", "").isalnum() for name in value)
+        odd = not any(name.replace("_", "").replace("-", "").isalpha() for name in value)
         if odd or not value.keys().isdisjoint(_texts_in(inside)):
             return True
     if len(value) < _FEW:
@@ -309,8 +315,29 @@ def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iter
     whole = plain(records_of(document) if is_map(document) else document)
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing
+    whole = _headed(whole)
     for listed in _lists_in(whole, title, 0, [] if beside is None else beside):
         yield from _by_sort(listed)
+
+
+def _headed(value: Any) -> Any:
+    """Records of rows below a header, or beside one; another document as it is.
+
+    >>> _headed([["name", "age"], ["Ann", 3]]), _headed({"columns": ["id"], "data": [[7]]})
+    ([{'name': 'Ann', 'age': 3}], [{'id': 7}])
+    """
+    rows, header = value, None
+    if isinstance(value, dict):
+        header = next((value[key] for key in ("columns", "header", "fields") if key in value), None)
+        rows = next((value[key] for key in ("data", "rows", "values") if key in value), None)
+    if isinstance(rows, list) and len(rows) > 1 and header is None:
+        header, *rows = rows
+    if not isinstance(rows, list) or not isinstance(header, list) or not header:
+        return value
+    fits = all(isinstance(row, list) and len(row) == len(header) for row in rows)
+    texts = all(isinstance(word, str) and word.strip() for word in header)
+    unlike = len(set(map(str, header))) == len(header) and fits and rows
+    return [dict(zip(header, row)) for row in rows] if texts and unlike else value
 
 
 def _shared_start(texts: list[str]) -> str:
@@ -343,8 +370,8 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         records = [item for item in value if isinstance(item, dict)]
         inside = any(_is_list(inner) for item in records for inner in item.values())
         if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
-            for item in records:  # each but holds others
-                yield from _lists_in(item, title, depth + 1, beside)
+            for item in records:  # each but holds others; the results of runs are no runs
+                yield from _lists_in(item, "" if depth else title, depth + 1, beside)
         elif records:
             yield Listed(title, value)
         elif not depth:
@@ -359,12 +386,15 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
             yield Listed(title, [value if depth else _called_as(value, title)])
             return
         inside = {key: inner for key, inner in value.items() if isinstance(inner, dict)}
+    lone = (key for key, inner in value.items() if key not in inside and isinstance(inner, dict))
+    if not _calls(value):
+        inside |= {key: [value[key]] for key in lone if _called(value[key], (*IDS, *_NAMES))}
     for key, inner in inside.items():
-        own = title if key.lower() in _LISTS else key
+        own = title if title and key.lower() in _LISTS else key
         yield from _lists_in(inner, own, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
-    lists = sum(isinstance(inner, list) for inner in inside.values())
+    lists = sum(isinstance(value[key], list) for key in inside)
     texts = any(isinstance(inner, str) for inner in told.values())
     if texts and (lists > 1 or _called(value, _NAMES)):
         first = next(iter(told))
@@ -423,6 +453,14 @@ def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
     """The first key of an object that is one of some words, "" without one."""
     keys = {key.lower(): key for key, said in value.items() if isinstance(said, str | int)}
     return next((keys[word] for word in words if word in keys), "")
+
+
+def is_page(value: Any) -> bool:
+    """Whether an object is a page of a list rather than a record."""
+    held = value.items() if isinstance(value, dict) else ()
+    return any(key.lower() in _LISTS and _is_list(inner) for key, inner in held) and not _calls(
+        value
+    )
 
 
 def is_plain_list(key: str) -> bool:

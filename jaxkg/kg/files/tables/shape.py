@@ -11,7 +11,7 @@ from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_b
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.files.tables.table import full_name
-from jaxkg.kg.queries.columns import all_values, is_value
+from jaxkg.kg.queries.columns import all_values, is_value, looks
 from jaxkg.words import relation_words
 
 SAMPLE = 500
@@ -123,11 +123,11 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         return False
     if any(map(is_value, names)):
         # Years are columns of what was then.
-        below = [row[1:] for row in rows[1:] if len(row) == width]
-        years = width > 2 and not is_value(names[0]) and all(map(_YEAR.fullmatch, names[1:]))
-        return (
-            years and bool(below) and all(is_value(cell) for row in below for cell in row if cell)
-        )
+        below = [cell for row in rows[1:] if len(row) == width for cell in row[-1:] if cell]
+        first = next((at for at, name in enumerate(names) if is_value(name)), 0)
+        years = 0 < first < width - 1 and all(map(_YEAR.fullmatch, names[first:]))
+        values = sum(looks("number", cell) or cell == ":" for cell in below)
+        return years and bool(below) and (values >= _MANY * len(below) or None)
     below = [row for row in rows[1:] if len(row) == width]
     if not below or 2 * len(below) < len(rows) - 1:
         return False
@@ -162,7 +162,7 @@ def _three_columns(
         return False if like_relations else None
     if len(set(heads)) < _NEARLY_ALL * count:
         return False  # something has several rows
-    if all_values(relations) or (header_differs and different > 1):
+    if all_values(relations) or all_values(heads) or (header_differs and different > 1):
         return True
     if all_values(tails) and different > 1 and (count >= 5 or not like_relations):
         return True

@@ -13,6 +13,7 @@ from jaxkg.kg.files.delimited import Edges, Row, Rows, Said, header_columns
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
+from jaxkg.kg.files.textfile import PACKED
 
 SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
 _ROWS = 1 << 11
@@ -57,7 +58,10 @@ def read_sqlite(path: Path, intake: Intake) -> None:
                 how = take_table(place, title, rows, intake, declared=declared)
                 told.append(f"{title!r} {how}")
     except sqlite3.Error as error:
-        raise JaxkgError(f"{path}: not an SQLite database, or a damaged one ({error})") from error
+        packed = "; unpack it first" if path.name.endswith(PACKED) else ""
+        raise JaxkgError(
+            f"{path}: not an SQLite database, or a damaged one ({error}){packed}"
+        ) from error
     intake.has_cells = True
     intake.tell("; ".join(told))
 

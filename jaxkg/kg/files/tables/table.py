@@ -32,7 +32,7 @@ RAGGED = "rows with more or fewer cells than columns"
 MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
 DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
-_NULL = frozenset(("", "NULL", "\\N"))
+_NULL = frozenset(("", "NULL", "\\N", ":"))
 """Cells that say nothing, as databases write them."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""

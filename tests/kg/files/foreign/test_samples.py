@@ -222,6 +222,11 @@ def test_edges_of_two_numbers(tmp_path):
     facts = named_facts(read_told(tmp_path / "web.txt")[0])
     assert facts == {("node 1", "linked to", "node 2"), ("node 2", "linked to", "node 3")}
     assert len(named_facts(read_told(tmp_path / "m.mtx")[0]) - facts) == 1
+    (tmp_path / "links.txt").write_text("protein1 protein2 score\na b 4\na c 5\n")
+    (tmp_path / "a.sif").write_text("A\tacts on\tB\tC\nD\n")
+    assert ("a linked to b", "score", "4") in named_facts(read_told(tmp_path / "links.txt")[0])
+    facts = named_facts(read_told(tmp_path / "a.sif")[0])
+    assert facts == {("A", "acts on", "B"), ("A", "acts on", "C")}
     facts = named_facts(read_told(tmp_path / "nx.edgelist")[0])
     assert ("bo", "linked to", "cy") in facts
     assert ("ann linked to bo", "weight", "3") in facts
