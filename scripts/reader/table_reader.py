@@ -4,6 +4,7 @@
     python scripts/reader/table_reader.py --left-out FOLDER/minilm-told.npz
     python scripts/reader/table_reader.py --benchmarks --sample 300
     python scripts/reader/table_reader.py --benchmarks --without types
+    python scripts/reader/table_reader.py --inverses 2000
 
 The half `choose` of the own graphs is learnt from, so what is right of it says nothing of graphs to
 come: `--left-out` says that, of each graph by rankers that learnt from the others alone. The half
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from training.inverse import inverse_questions
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.experiments.parts import encoder_kept
@@ -140,6 +142,23 @@ def left_out(record: Record, told: Path, weights: ReaderWeights) -> None:
         record.note(f"{title}, rankers of other graphs: calibration error {error:.3f}")
 
 
+def inverses(record: Record, reader_of, count: int) -> None:
+    """Of questions in made-up words: right, wrong, and answered by the inverse relation."""
+    forms: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(4, int))
+    for kg, asked in inverse_questions(count):
+        reader = reader_of(kg)
+        for form, text, gold, other in asked:
+            understood = reader.understand(text)
+            ids = names_of(reader, understood)[0] if understood.sure else set()
+            place = 0 if ids == gold else 1 if ids == other else 2 if ids else 3
+            forms[form][place] += 1
+    table = record.table(
+        "form", "right", "inverse", "other", "withheld", title="made-up verbs, shares"
+    )
+    for form, row in (*forms.items(), ("all", np.sum(list(forms.values()), axis=0))):
+        table.add(form, *(round(float(x), 3) for x in row / row.sum()))
+
+
 def benchmarks(record: Record, reader_of, data: Path, sample: int, only: Sequence[str]) -> None:
     """hits@1 of the best reading, nothing withheld, topics linked (WebQSP: given)."""
     table = record.table("set", "questions", "hits@1", "exact", "right", "wrong", "ECE", "ms")
@@ -186,6 +205,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--half", choices=("choose", "once"))
     parser.add_argument("--left-out", type=Path, help="FOLDER/ENCODER-told.npz of the training")
     parser.add_argument("--benchmarks", action="store_true")
+    parser.add_argument("--inverses", type=int, default=0, help="questions in made-up words")
     parser.add_argument("--sample", type=int, default=500, help="questions a benchmark; 0: all")
     parser.add_argument("--only", nargs="*", default=[], help="graphs or benchmarks")
     parser.add_argument("--part", help="a name for the tables of some graphs alone")
@@ -195,6 +215,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     encoder = "" if options.encoder == "minilm" else options.encoder
     kind = "left-out" if options.left_out else options.half or "benchmarks"
+    kind = "inverses" if options.inverses else kind
     part = "-".join(filter(None, (kind, options.part, encoder, options.without)))
     record = Record(__file__, options, part=part)
     weights = (
@@ -212,6 +233,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     if options.half:
         for title, folders in own_folders(options.half, options.only).items():
             table_own(record, reader_of, options.half, title, folders)
+    if options.inverses:
+        inverses(record, reader_of, options.inverses)
     if options.benchmarks:
         benchmarks(record, reader_of, options.data, options.sample, options.only)
     record.save()

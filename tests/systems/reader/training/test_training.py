@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from training.examples import make_examples
 from training.fit import fit_confidence, fit_ranker, padded
+from training.inverse import inverse_questions
 from training.sources import lcquad, simple_questions
 from training.spoken import spoken_world
 from training.spoken_sets import set_questions
@@ -118,3 +119,22 @@ def test_most_questions_about_sets_have_a_right_reading():
         asked, lost = asked + len(questions), lost + some.lost
     assert asked >= 24
     assert lost <= asked / 4
+
+
+def test_made_up_verbs_tell_who_does_what_to_whom():
+    graphs = list(inverse_questions(150))
+    assert sum(len(asked) for _, asked in graphs) == 150
+    met = 0
+    for kg, asked in graphs:
+        for form, text, gold, other in asked:
+            assert gold
+            assert other
+            assert gold.isdisjoint(other)
+            verb = text.split()[1]  # "Who blorps Ada Brandt?" over the label "blorps"
+            if form == "Who {v}s @?" and verb in kg.relations:
+                name = text.removeprefix(f"Who {verb} ").removesuffix("?")
+                triples = kg.triples[kg.triples[:, 1] == kg.relations.index(verb)].tolist()
+                ids = kg.entity_ids
+                assert gold == {ids[h] for h, _, t in triples if ids[t] == name}
+                met += 1
+    assert met
