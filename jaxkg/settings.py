@@ -1,4 +1,4 @@
-"""Settings whose ranges stand beside them, checked when they are made."""
+"""Settings whose ranges stand beside them, checked when they are made; and read from text."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from jaxkg.errors import JaxkgError
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,3 +112,132 @@ def _ranges(kind: type) -> dict[str, tuple[Range, bool, bool]]:
                 told: list[Any] = [*getattr(choice, "__metadata__", ()), Range()]
                 found[name] = told[0], of is int, type(None) in choices
     return found
+
+
+def wishes_from(
+    settings: Sequence[str],
+    *,
+    mode: str | None = None,
+    threshold: float | None = None,
+    today: str | None = None,
+) -> dict[str, str]:
+    """`NAME=VALUE` settings, and those that have an option of their own, by name.
+
+    Raises:
+        JaxkgError: one is not of that form.
+
+    >>> wishes_from(["width=3"], threshold=0.2)
+    {'width': '3', 'threshold': '0.2'}
+    """
+    wishes: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not name or not equals:
+            raise JaxkgError(f"--set {setting}: write it NAME=VALUE, for example --set width=3")
+        wishes[name.strip().replace("-", "_")] = value.strip()
+    if mode is not None:
+        wishes["mode"] = mode
+    if today is not None:
+        wishes["today"] = today
+    if threshold is not None:
+        wishes["threshold"] = str(threshold)
+    return wishes
+
+
+def settings_made(kind: type[T], wishes: Mapping[str, str], **defaults: Any) -> T:
+    """Settings: their own defaults, these, those of a preset, and what was written.
+
+    `preset=NAME` takes a set of values that `kind` keeps under that name in `presets`: "paper" is
+    the method as it is printed. `beam.width=4` sets the `width` of the nested settings `beam`.
+
+    Raises:
+        JaxkgError: as `settings_from`, no such preset, or a value is out of its range; says it as
+            it was written.
+    """
+    wishes = dict(wishes)
+    named, presets = wishes.pop("preset", None), getattr(kind, "presets", {})
+    if named is not None and named not in presets:
+        known = f"there is {', '.join(presets)}" if presets else "there is none"
+        raise JaxkgError(f"--set preset={named}: no such preset of {kind.__name__}; {known}")
+    whole = {name: text for name, text in wishes.items() if "." not in name}
+    given = settings_from(kind, whole)
+    values = {**defaults, **(presets[named] if named else {}), **given}
+    for name in wishes.keys() - whole.keys():
+        outer, _, inner = name.partition(".")
+        fields = getattr(kind, "__dataclass_fields__", {})
+        nested = values.get(outer, getattr(kind(**values), outer, None)) if outer in fields else 0
+        if not dataclasses.is_dataclass(nested) or isinstance(nested, type):
+            raise JaxkgError(f"{_typed(name, wishes[name])}: no such setting here")
+        try:
+            changed = settings_from(type(nested), {inner: wishes[name]})
+            values[outer] = dataclasses.replace(nested, **changed)
+        except SettingError as error:
+            raise JaxkgError(
+                f"{_typed(name, wishes[name])}: {error.setting} {error.problem}"
+            ) from None
+    try:
+        return kind(**values)
+    except SettingError as error:
+        if error.setting not in given:
+            raise
+        typed = _typed(error.setting, wishes[error.setting])
+        raise JaxkgError(f"{typed}: {error.setting} {error.problem}") from None
+
+
+def settings_from(kind: type[Any], wishes: Mapping[str, str]) -> dict[str, Any]:
+    """What was written, as the fields of a settings dataclass.
+
+    Raises:
+        JaxkgError: there is no such field, or the value is none for it.
+
+    >>> from jaxkg.systems.planned import PlannedSettings
+    >>> settings_from(PlannedSettings, {"width": "3", "mode": "union", "revisit": "none"})
+    {'width': 3, 'mode': 'union', 'revisit': 'none'}
+    """
+    hints = typing.get_type_hints(kind)
+    annotations = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    values: dict[str, Any] = {}
+    for name, text in wishes.items():
+        if name not in annotations:
+            raise JaxkgError(
+                f"{_typed(name, text)}: no such setting here; there are "
+                f"{', '.join(annotations) or 'none'}"
+            )
+        try:
+            values[name] = _value(text, annotations[name])
+        except ValueError as error:
+            raise JaxkgError(f"{_typed(name, text)}: {error}") from None
+    return values
+
+
+def _typed(name: str, text: str) -> str:
+    """A setting as it was written on the command line."""
+    return f"--{name} {text}" if name in ("mode", "threshold") else f"--set {name}={text}"
+
+
+def _value(text: str, annotation: Any) -> Any:
+    """Text as a value of a simple type; a `ValueError` says what would be one."""
+    if typing.get_origin(annotation) is Literal:
+        allowed = typing.get_args(annotation)
+        if text not in allowed:
+            raise ValueError(f"it is one of {', '.join(map(str, allowed))}")
+        return text
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        choices = typing.get_args(annotation)
+        if type(None) in choices and text.lower() in ("default", "null"):
+            return None
+        for choice in choices:
+            if choice is not type(None):
+                return _value(text, choice)
+    if annotation is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError("it is true or false")
+        return text.lower() == "true"
+    if annotation in (int, float, str):
+        try:
+            return annotation(text)
+        except ValueError:
+            raise ValueError(
+                f"it is {'a whole number' if annotation is int else 'a number'}"
+            ) from None
+    raise ValueError("it can be set from Python only")

@@ -13,10 +13,10 @@ from jaxkg.cli.models import language_model
 from jaxkg.deadline import TimeLimit
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import keep_compiled_programs, parts_of
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.progress import Bars
 from jaxkg.experiments.registry import System, build_system, default_system, faults
 from jaxkg.limits import checked_length
+from jaxkg.systems.parts import Parts
 
 if TYPE_CHECKING:
     from jaxkg.answer import Answer

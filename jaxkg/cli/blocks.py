@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import FileOptions, StoreOptions
-from jaxkg.experiments.parts import Devices, wishes_from
+from jaxkg.settings import wishes_from
+from jaxkg.systems.parts import Devices
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate.backend import Manner

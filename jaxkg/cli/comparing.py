@@ -30,10 +30,10 @@ from jaxkg.experiments.datasets import (
     material,
 )
 from jaxkg.experiments.loading import keep_compiled_programs
-from jaxkg.experiments.parts import Devices
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import SYSTEMS
 from jaxkg.experiments.side_by_side import as_json, write_comparison
+from jaxkg.systems.parts import Devices
 
 
 @spread

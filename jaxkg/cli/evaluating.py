@@ -19,10 +19,10 @@ from jaxkg.cli.models import answering_and_judging
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, parts_of
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.progress import errors, note, progress_bars
-from jaxkg.experiments.registry import build_system, default_system
+from jaxkg.experiments.registry import build, default_system
 from jaxkg.experiments.running import judge_run, run_questions
+from jaxkg.systems.parts import Parts
 from jaxkg.words import one_line
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def evaluate(
             reading = dataclasses.replace(source.reading, names=given.names, provenance=False)
             parts = parts_of(given.graph, reading, source.stores, show, **fields)
         name = system or default_system(parts)
-        built = build_system(name, parts)
+        built = build(name, parts)
         run_questions(
             output,
             given.questions[:limit],
@@ -156,7 +156,7 @@ def evaluate(
         print(report.to_json() if as_json else report.to_markdown(), flush=True)
         asked = [model, judging] if judging is not model else [model]
         said = [some.meter.text() for some in asked if some is not None]
-        said.append(getattr(built, "spent", str)())
+        said.append(getattr(built.system, "spent", str)())
         if judged is not None and (why := list(judged.unjudged.values())):
             first = one_line(why[0])
             said.append(f"{len(why)} answers were not judged and are left out; the first: {first}")

@@ -14,8 +14,8 @@ from jaxkg.cli import options
 from jaxkg.cli.blocks import ModelOptions
 from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import encoder_named
 from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.text.best import encoder_named
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend

@@ -19,10 +19,11 @@ from jaxkg.experiments.comparing import Unfit, asks_model, system_built, trained
 from jaxkg.experiments.datasets import Dataset, dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
 from jaxkg.experiments.papers import Arm, PaperTable, listed, paper, papers
-from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.progress import progress_bars
 from jaxkg.experiments.registry import SYSTEMS
 from jaxkg.experiments.running import run_questions
+from jaxkg.settings import wishes_from
+from jaxkg.systems.parts import Parts
 
 if TYPE_CHECKING:
     from jaxkg.evaluate import Report
@@ -140,9 +141,13 @@ class _Runs:
             raise Unfit("a language model: --llm MODEL")
         given, parts = self._graph(table.dataset)
         backend = self.model.backend if with_model and self.model else None
-        parts = parts.beside(backend, wishes_from([*arm.set, *self._own(arm)]))
-        parts.trained = trained_parts(self.parts_in, "questions" if self.demo else table.dataset)
-        parts.planner_folder = parts.trained.get("planner")
+        trained = trained_parts(self.parts_in, "questions" if self.demo else table.dataset)
+        parts = parts.beside(
+            backend,
+            wishes_from([*arm.set, *self._own(arm)]),
+            trained=trained,
+            planner_folder=trained.get("planner"),
+        )
         kind = SYSTEMS[arm.system.removesuffix("+llm")].trained
         # A planner can be made from labels alone.
         if kind not in (None, "planner", *parts.trained) and "model" not in parts.wishes:

@@ -12,17 +12,16 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import Dataset, concerns
 from jaxkg.experiments.loading import load_graph, make_room
-from jaxkg.experiments.parts import Devices, Parts, wishes_from
 from jaxkg.experiments.progress import errors
-from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build_system, find_entry
+from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build, find_entry
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.side_by_side import Memory, Outcome
 from jaxkg.records import Question, TraceNode
-from jaxkg.systems.parts import AskModel
+from jaxkg.settings import wishes_from
+from jaxkg.systems.parts import AskModel, Built, Devices, Parts
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend
-    from jaxkg.learn.planner.model import Planner
 
 OWN = "questions"
 """What the user's own questions are called beside benchmarks."""
@@ -64,13 +63,13 @@ class Comparison:
 
     def parts(self, some: Dataset, show: Callable[[str, int, int], None]) -> Parts:
         """Parts of a question set's graph."""
-        kind = _TrainedParts if self.benchmarks else Parts
-        return kind(
+        return Parts(
             load_graph(some.graph, names=some.names),
             show,
             top_k=self.top_k,
             repair=self.repair,
             seed=self.seed,
+            requires_planner=self.benchmarks,
             devices=self.devices,
             passages=some.passages,
             ask_model=self.ask_model,
@@ -110,9 +109,12 @@ def run_systems(
                     if system is None or key != wanted:
                         system = None
                         make_room()
-                        parts = parts.beside(judge, dict(plan.wishes[each][name]))
-                        parts.planner_folder = plan.planners[each]
-                        parts.trained = plan.trained[each]
+                        parts = parts.beside(
+                            judge,
+                            plan.wishes[each][name],
+                            planner_folder=plan.planners[each],
+                            trained=plan.trained[each],
+                        )
                         system, key = system_built(name, parts), wanted
                     run_questions(
                         folder,
@@ -137,24 +139,6 @@ def run_systems(
                     seed=plan.seed,
                 )
     return outcomes
-
-
-class _TrainedParts(Parts):
-    """Parts of a benchmark: a planner made of relation labels alone is none to be compared."""
-
-    @functools.cached_property
-    def planner(self) -> Planner:
-        """The planner named.
-
-        Raises:
-            JaxkgError: none is.
-        """
-        if self.planner_folder is None:
-            raise JaxkgError(
-                "no trained planner: --planner DATASET=FOLDER or --parts FOLDER, "
-                "made by `jaxkg train planner --dataset DATASET`"
-            )
-        return super().planner
 
 
 class Unfit(JaxkgError):
@@ -182,17 +166,19 @@ class _Told:
         return self.system.traced(question)
 
 
-def system_built(name: str, parts: Parts) -> System:
+def system_built(name: str, parts: Parts) -> Built:
     """A system by name, `NAME+llm` the same.
 
     Raises:
         Unfit: it lacks something; it raises so later, too, where its answers do.
     """
     base = name.removesuffix(_WITH_LLM)
-    if base == "proh" and (folder := parts.wishes.pop("hypergraph", None)):
-        parts.hypergraph = Path(folder)
+    if base == "proh" and (folder := parts.wishes.get("hypergraph")):
+        wishes = {name: text for name, text in parts.wishes.items() if name != "hypergraph"}
+        parts = dataclasses.replace(parts, wishes=wishes, hypergraph=Path(folder))
     try:
-        return _Told(build_system(base, parts))
+        built = build(base, parts)
+        return built._replace(system=_Told(built.system))
     except JaxkgError as error:
         raise Unfit(str(error)) from error
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Parts, settings_made
 from jaxkg.experiments.progress import note
+from jaxkg.settings import settings_made
+from jaxkg.systems.parts import Parts
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph

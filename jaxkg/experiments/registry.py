@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Devices, Parts
 from jaxkg.records import Question, TraceNode
+from jaxkg.systems.parts import OF_ALL_PARTS, Built, Devices, Parts
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
@@ -40,8 +40,8 @@ class Entry:
 
     Attributes:
         name: what the user calls it.
-        build: makes it; or the module of `jaxkg.systems` whose `from_parts` does, or whose function
-            behind a colon.
+        build: makes it, or `Built` with what decides its answers; or the module of
+            `jaxkg.systems` whose `from_parts` does, or whose function behind a colon.
         model: what it does with a language model: it is asked "inside" the search, it judges what
             was found "after" it, or there is no search without it ("needed").
         trained: what `jaxkg train` must have made, if anything; None needs nothing.
@@ -65,13 +65,17 @@ class Entry:
         """Whether it has readings that a model can choose among."""
         return not self.baseline and self.name != "proh"
 
-    def built(self, parts: Parts) -> Any:
+    def built(self, parts: Parts) -> Built:
         """The system, its module imported now."""
-        if not isinstance(self.build, str):
-            return self.build(parts)
-        module, _, function = self.build.partition(":")
-        found = importlib.import_module(f"jaxkg.systems.{module}")
-        return getattr(found, function or "from_parts")(parts)
+        build: Any = self.build
+        if isinstance(build, str):
+            module, _, function = build.partition(":")
+            room = importlib.import_module(f"jaxkg.systems.{module}")
+            build = getattr(room, function or "from_parts")
+        built = build(parts)
+        if isinstance(built, Built):
+            return built
+        return Built(built, {"wishes": repr(dict(parts.wishes))})
 
 
 ENTRIES = (
@@ -168,7 +172,12 @@ def default_system(parts: Parts) -> str:
 
 
 def build_system(name: str, parts: Parts) -> System:
-    """Build a system by name.
+    """The system of `build`."""
+    return build(name, parts).system
+
+
+def build(name: str, parts: Parts) -> Built:
+    """Build a system by name, with what decides its answers and the graph that is asked.
 
     With a language model it is offered the best readings of every question, see `OfferSettings`.
 
@@ -190,21 +199,22 @@ def build_system(name: str, parts: Parts) -> System:
             f"--system {name} asks a graph, and these questions bring passages instead: "
             "--system proh, or --kg GRAPH"
         )
-    parts.read_offers()
     built = entry.built(parts) if parts.devices.questions == 1 else _replicated(entry, parts)
-    parts.marks["system"] = name
+    marks = {**built.marks, "system": name}
+    graph = parts.kg if built.graph is None else built.graph
     if parts.backend is None:
-        return built
-    parts.marks |= {"model": parts.backend.model, "repair": parts.repair}
+        return Built(built.system, marks, graph)
+    marks |= {"model": parts.backend.model, "repair": parts.repair}
     from jaxkg.adjudicate.backend import Manner
 
     if parts.backend.manner != Manner():
-        parts.marks["manner"] = repr(parts.backend.manner)
-    return _with_model(entry, parts, built)
+        marks["manner"] = repr(parts.backend.manner)
+    system, more = _with_model(entry, parts, built.system)
+    return Built(system, marks | more, graph)
 
 
-def _with_model(entry: Entry, parts: Parts, built: Any) -> Any:
-    """A system, and the model that chooses among its readings or judges its paths."""
+def _with_model(entry: Entry, parts: Parts, built: Any) -> tuple[Any, dict[str, Any]]:
+    """A system with the model that chooses among its readings or judges its paths, and marks."""
     single, offers = getattr(built, "single_paths", None), parts.offers
     prompt: Any = getattr(built, "prompt", "ours")
     assert parts.backend is not None
@@ -213,10 +223,10 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> Any:
     if entry.model == "after" and by_paths:
         from jaxkg.systems.adjudicated import AdjudicatedQA
 
-        parts.marks["top_k"] = single or parts.top_k
+        marks = {"top_k": single or parts.top_k}
         if offers.ask == "never":
-            return built
-        return AdjudicatedQA(
+            return built, marks
+        judged = AdjudicatedQA(
             built,
             parts.backend,
             top_k=single or parts.top_k,
@@ -225,14 +235,15 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> Any:
             repair=parts.repair,
             keep_on_failure=parts.keep_on_failure,
         )
+        return judged, marks
     if entry.offers and offers.judge == "readings":
-        parts.marks["offers"] = repr(offers)
+        marks = {"offers": repr(offers)}
         if offers.ask == "never":
-            return built
+            return built, marks
         from jaxkg.systems.offered import OfferedQA
 
-        return OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair)
-    return built
+        return OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair), marks
+    return built, {}
 
 
 def _check_devices(entry: Entry, parts: Parts) -> None:
@@ -266,39 +277,31 @@ def _asks_within(name: str) -> JaxkgError:
     )
 
 
-def _replicated(entry: Entry, parts: Parts) -> Any:
+def _replicated(entry: Entry, parts: Parts) -> Built:
     """A system on every group of devices, which share the questions."""
     import jax
 
     from jaxkg.systems.replicated import ReplicatedQA
 
-    groups = parts.devices.groups()
+    groups, first = parts.devices.groups(), list[Built]()
 
-    def build(group: int) -> Any:
+    def on_group(group: int) -> Any:
         mine = _on_group(parts, group)
+        built = entry.built(mine)
         if group > 0:
-            mine.show = lambda stage, done, total: None  # as the first told
-            return entry.built(mine)
-        made = entry.built(mine)
-        if getattr(made, "refiner", None) is not None:
+            return built.system
+        if getattr(built.system, "refiner", None) is not None:
             raise _asks_within(entry.name)
-        # No mark tells how many devices there are: answers are the same, a run goes on with others.
-        parts.marks |= mine.marks
-        parts.asked = mine.asked
-        parts.__dict__.update(
-            {
-                name: vars(mine)[name]
-                for name in ("tensors", "planner", "linker")
-                if name in vars(mine)
-            }
-        )
-        return made
+        first.append(built)
+        own = ("tensors", "planner", "linker")
+        parts.shared.update({name: mine.shared[name] for name in own if name in mine.shared})
+        return built.system
 
     # Devices that a CPU pretends to have: see `Parts.tensors`.
     at_once = parts.devices.graph == 1 or jax.default_backend() != "cpu"
-    built = ReplicatedQA(build, [group[0] for group in groups], at_once=at_once)
-    parts.wishes.clear()
-    return built
+    system = ReplicatedQA(on_group, [group[0] for group in groups], at_once=at_once)
+    # No mark tells how many devices there are: answers are the same, a run goes on with others.
+    return first[0]._replace(system=system)
 
 
 def _on_group(parts: Parts, group: int) -> Parts:
@@ -307,30 +310,27 @@ def _on_group(parts: Parts, group: int) -> Parts:
     What the host alone holds is shared. A planner and tensors that are there already are copied: an
     array that two systems share would lie on one device, and the other would fetch it each time.
     """
-    mine = dataclasses.replace(parts, group=group, wishes=dict(parts.wishes), marks={}, kept={})
-    there = vars(parts)
-    for name in ("linker", "encoder"):
-        if name in there:
-            vars(mine)[name] = there[name]
-            mine.wishes.pop(name, None)
-    if not there.keys() & {"planner", "tensors"}:
-        return mine
-    import jax
+    there = parts.shared
+    shared = {name: there[name] for name in ("linker", "encoder") if name in there}
+    if there.keys() & {"planner", "tensors"}:
+        import jax
 
-    if planner := there.get("planner"):
-        params = jax.device_get(planner.params)
-        vars(mine)["planner"] = dataclasses.replace(planner, params=params)
-    if tensors := there.get("tensors"):
-        if group == 0:
-            vars(mine)["tensors"] = tensors
-        elif parts.devices.graph == 1:
-            [device] = parts.devices.groups()[group]
-            graph = jax.device_put(tensors.graph, device)
-            vars(mine)["tensors"] = dataclasses.replace(tensors, graph=graph)
-    return mine
+        if planner := there.get("planner"):
+            params = jax.device_get(planner.params)
+            shared["planner"] = dataclasses.replace(planner, params=params)
+        if tensors := there.get("tensors"):
+            if group == 0:
+                shared["tensors"] = tensors
+            elif parts.devices.graph == 1:
+                [device] = parts.devices.groups()[group]
+                graph = jax.device_put(tensors.graph, device)
+                shared["tensors"] = dataclasses.replace(tensors, graph=graph)
+    # The first tells its progress.
+    show = parts.show if group == 0 else lambda stage, done, total: None
+    return dataclasses.replace(parts, group=group, shared=shared, show=show)
 
 
-def _stored(entry: Entry, parts: Parts) -> System:
+def _stored(entry: Entry, parts: Parts) -> Built:
     """A system over a store: built anew of what lies around the topics of questions."""
     from jaxkg.kg.stores.around import Reach
     from jaxkg.systems.stored import StoredQA
@@ -344,24 +344,23 @@ def _stored(entry: Entry, parts: Parts) -> System:
     near = Reach(hops=2, facts=5_000, together=20_000)
     reach = parts.reach or (near if name == "proh" else Reach())
 
-    def build(kg: KnowledgeGraph) -> Any:
-        some = parts.around(kg)
-        built = build_system(name, some)
-        for made in ("planner", "encoder"):
-            if made in vars(some):
-                vars(parts)[made] = vars(some)[made]
-        return built
+    def build_around(kg: KnowledgeGraph) -> Any:
+        part = parts.around(kg)
+        system = build_system(name, part)
+        parts.shared.update({k: part.shared[k] for k in OF_ALL_PARTS if k in part.shared})
+        return system
 
     assert store is not None
-    parts.marks |= {"system": name, "reach": repr(reach), "wishes": repr(parts.wishes)}
-    return StoredQA(
+    system = StoredQA(
         store,
-        build,
+        build_around,
         name=name,
         reach=reach,
         whole_schema=entry.trained is not None,
         sampled=name == "reader",
     )
+    marks = {"system": name, "reach": repr(reach), "wishes": repr(dict(parts.wishes))}
+    return Built(system, marks, parts.kg)
 
 
 def faults(system: System, parts: Parts, answer: Answer) -> tuple[str, ...]:

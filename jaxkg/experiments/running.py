@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import make_room
-from jaxkg.experiments.parts import Parts
-from jaxkg.experiments.registry import System, faults
+from jaxkg.experiments.registry import faults
 from jaxkg.records import Question
+from jaxkg.systems.parts import Built, Parts
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate.backend import Backend
@@ -32,7 +32,7 @@ _QUICK, _SLOW = 1.0, 10.0  # seconds of a chunk, from which the next one is larg
 def run_questions(
     folder: Path,
     asked: Sequence[Question],
-    system: System,
+    built: Built,
     parts: Parts,
     *,
     name: str,
@@ -46,7 +46,7 @@ def run_questions(
     Args:
         folder: of the run.
         asked: all its questions.
-        system, parts: what answers, and what it was built of.
+        built, parts: what answers, and what it was built of.
         name: the system's.
         link: hide given topics.
         fresh, retry: see `open_run`.
@@ -59,12 +59,12 @@ def run_questions(
     from jaxkg.evaluate import open_run
     from jaxkg.experiments.measure import CHUNK, lines_of
 
-    graph = parts.graph
+    system, graph = built.system, parts.kg if built.graph is None else built.graph
 
     def check(answer: Answer) -> bool:
         return not faults(system, parts, answer)
 
-    marks = json.dumps({**parts.marks, "link": link}, sort_keys=True, default=repr)
+    marks = json.dumps({**built.marks, "link": link}, sort_keys=True, default=repr)
     mark = {
         "system": name,
         "graph": graph.fingerprint,

@@ -31,7 +31,7 @@ from jaxkg.records import Question, RankedEntity, Usage
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.cited import by_mass, cite_walks, cited_answer
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TextEncoder
@@ -255,12 +255,13 @@ class DenseTriples(QuestionAnswering):
         return edges, np.asarray(self.encoder(told))[rows]
 
 
-def _recall(kind: Literal["alone", "cot", "sc", "passages"], parts: Parts) -> Recall:
+def _recall(kind: Literal["alone", "cot", "sc", "passages"], parts: Parts) -> Built:
     assert parts.backend is not None
     encoder = parts.encoder if kind == "passages" else None
-    settings = parts.settings(RecallSettings)
+    settings = parts.settings(RecallSettings, *(["encoder"] if encoder else []))
     kg = None if parts.passages else parts.kg
-    return Recall(kg, parts.backend, kind, settings, encoder, parts.repair)
+    built = Recall(kg, parts.backend, kind, settings, encoder, parts.repair)
+    return Built(built, parts.marks(settings))
 
 
 alone, cot, sc, passages = (
@@ -268,14 +269,22 @@ alone, cot, sc, passages = (
 )
 
 
-def triples(parts: Parts) -> DenseTriples:
+def triples(parts: Parts) -> Built:
     """Dense retrieval as the command builds it."""
     encoder = parts.encoder
-    count = parts.settings(RecallSettings, count=20).count
-    return DenseTriples(parts.kg, parts.tensors, parts.linker, encoder, count)
+    settings = parts.settings(RecallSettings, "encoder", count=20)
+    built = DenseTriples(parts.kg, parts.tensors, parts.linker, encoder, settings.count)
+    return Built(built, parts.marks(settings))
 
 
-def agent(parts: Parts) -> RelationAgent:
+@dataclasses.dataclass(frozen=True)
+class AgentSettings:
+    """The relation agent has none."""
+
+
+def agent(parts: Parts) -> Built:
     """The relation agent as the command builds it."""
     assert parts.backend is not None
-    return RelationAgent(parts.kg, parts.tensors, parts.linker, parts.backend)
+    settings = parts.settings(AgentSettings)
+    built = RelationAgent(parts.kg, parts.tensors, parts.linker, parts.backend)
+    return Built(built, parts.marks(settings))

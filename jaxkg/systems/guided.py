@@ -24,7 +24,7 @@ from jaxkg.search.guided import BestTargets, ScoredEdges, guided_paths
 from jaxkg.search.relation_beam import Layer
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.following import Followed, Join, KeepRows
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.trace import told_hops
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -223,15 +223,16 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         )
 
 
-def from_parts(parts: Parts) -> GuidedSearch:
+def from_parts(parts: Parts) -> Built:
     """The system as the command builds it."""
     scorer = TrainedScorer.open(parts.folder("guided", "guided"))
-    parts.marks["scorer"] = dict(scorer.about)
-    return GuidedSearch.build(
+    settings = parts.settings(GuidedSettings, "encoder", "model")
+    built = GuidedSearch.build(
         parts.kg,
         scorer,
         parts.encoder,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(GuidedSettings),
+        settings=settings,
     )
+    return Built(built, parts.marks(settings, scorer=dict(scorer.about)))

@@ -18,7 +18,7 @@ from jaxkg.search.plans import mixed_plans, plan_paths
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Share
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Join
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.trace import beam_hops
 from jaxkg.tensors import TensorGraph, bucket, tensor_graph
@@ -207,14 +207,15 @@ def _told(masked: str) -> str:
     return masked.replace(TOPIC_WORD, "…")
 
 
-def from_parts(parts: Parts) -> PlannedQA:
+def from_parts(parts: Parts) -> Built:
     """The system as the command builds it; a model that judges paths is given all good plans."""
     mode = "union" if parts.judges_paths else "best"
     encoder = _encoder(parts)
     # Plans that a model is offered may be less probable than those that are answered by.
     wider = {"width": max(4, parts.offered), "margin": 10.0} if parts.offered else {}
-    settings = parts.settings(PlannedSettings, mode=mode, **wider)
-    return PlannedQA.build(
+    own = ("encoder",) if parts.planner.wordings.texts else ()
+    settings = parts.settings(PlannedSettings, *own, mode=mode, **wider)
+    built = PlannedQA.build(
         parts.kg,
         parts.planner,
         tensors=parts.tensors,
@@ -222,6 +223,7 @@ def from_parts(parts: Parts) -> PlannedQA:
         settings=settings,
         encoder=encoder,
     )
+    return Built(built, parts.marks(settings))
 
 
 def _encoder(parts: Parts) -> Callable[[], TextEncoder] | None:

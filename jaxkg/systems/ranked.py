@@ -23,7 +23,7 @@ from jaxkg.systems import stepped
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import by_mass, only_behind_answers
 from jaxkg.systems.following import Followed, Join, both_ways
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import TextEncoder
@@ -208,18 +208,19 @@ class RankedPaths(PathAnswering[RelationPaths]):
         return only_behind_answers(answer, directed=self.ranker.directed)
 
 
-def from_parts(parts: Parts) -> PathAnswering[RelationPaths]:
+def from_parts(parts: Parts) -> Built:
     """The system as the command builds it; the model says whether paths are read step by step."""
     folder = parts.folder("ranked", "ranked")
     if stepped.reads(folder):
         return stepped.from_folder(parts, folder)
     ranker = PathRanker.open(folder)
-    parts.marks["ranker"] = dict(ranker.about)
-    return RankedPaths.build(
+    settings = parts.settings(RankedSettings, "encoder", "model")
+    built = RankedPaths.build(
         parts.kg,
         ranker,
         parts.encoder,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(RankedSettings),
+        settings=settings,
     )
+    return Built(built, parts.marks(settings, ranker=dict(ranker.about)))

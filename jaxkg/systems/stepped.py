@@ -28,7 +28,7 @@ from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import only_behind_answers
 from jaxkg.systems.following import Followed, Join, both_ways
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.systems.value_conditions import ValueConditions, asked_of_values, conditioned
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -230,16 +230,17 @@ def reads(folder: str | Path) -> bool:
     return StepRanker.there(folder)
 
 
-def from_folder(parts: Parts, folder: str | Path) -> SteppedPaths:
+def from_folder(parts: Parts, folder: str | Path) -> Built:
     """The system as the command builds it, where the model is a step ranker."""
     ranker, encoder = StepRanker.open(folder), parts.encoder
-    parts.marks["ranker"] = dict(ranker.about)
-    return SteppedPaths.build(
+    settings = parts.settings(SteppedSettings, "encoder", "model")
+    built = SteppedPaths.build(
         parts.kg,
         ranker,
         TokenReader.open(encoder.name),
         encoder,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(SteppedSettings),
+        settings=settings,
     )
+    return Built(built, parts.marks(settings, ranker=dict(ranker.about)))

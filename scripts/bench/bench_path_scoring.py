@@ -22,7 +22,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.experiments.parts import encoder_kept, encoder_named
 from jaxkg.kg import find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.learn.ranker.fit import PathRanker, label_table
@@ -35,6 +34,7 @@ from jaxkg.systems.pathhd.queries import Space, TextQuery, encode_queries
 from jaxkg.systems.ranked import RankedPaths
 from jaxkg.tensors import bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder
+from jaxkg.text.best import encoder_kept, encoder_named
 from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from large_graph import entity_name, relation_name, write_graph
 
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.programs import peak_memory, peak_memory_of
 from jaxkg.experiments.registry import build_system
 from jaxkg.kg import KnowledgeGraph, open_graph, read_graph
@@ -36,6 +35,7 @@ from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
+from jaxkg.systems.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments, numbers

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.rules import rules
 from jaxkg.systems.reader.system import Reader
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.own import unpacked

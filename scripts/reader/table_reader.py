@@ -28,12 +28,12 @@ import numpy as np
 from training.inverse import inverse_questions
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood, given_topics
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.own import unpacked

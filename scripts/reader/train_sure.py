@@ -36,13 +36,13 @@ from training.fit import fit_confidence
 from training.maker import Asked
 
 from jaxkg.experiments.loading import load_graph
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.confidence import CUES, confidence, recalibrated
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.own import unpacked

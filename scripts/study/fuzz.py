@@ -280,8 +280,9 @@ class Fuzzer:
 
     def settings(self) -> None:
         """`--set NAME=VALUE` of a system."""
-        from jaxkg.experiments.parts import Parts, wishes_from
+        from jaxkg.settings import wishes_from
         from jaxkg.systems.guided import GuidedSettings
+        from jaxkg.systems.parts import Parts
         from jaxkg.systems.pathhd import PathHDSettings
         from jaxkg.systems.planned import PlannedSettings
         from jaxkg.systems.proh.settings import ProhSettings

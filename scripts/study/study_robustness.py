@@ -43,14 +43,15 @@ from jaxkg.evaluate.runs.scores import score_line
 from jaxkg.evaluate.synthetic.world import remove_facts
 from jaxkg.experiments.datasets import material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph, make_room
-from jaxkg.experiments.parts import Parts, wishes_from
-from jaxkg.experiments.registry import ENTRIES, build_system
+from jaxkg.experiments.registry import ENTRIES, build
 from jaxkg.experiments.running import run_questions
 from jaxkg.kg import KnowledgeGraph, entity_rows
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.learn.planner.labels import planner_from_labels
 from jaxkg.records import Question
+from jaxkg.settings import wishes_from
 from jaxkg.storage import write_json
+from jaxkg.systems.parts import Parts
 from jaxkg.tensors import tensor_graph
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -156,7 +157,7 @@ def answered(
         make_room()
         parts = parts.beside(None, wishes_from(settings))
         try:
-            built = build_system(name, parts)
+            built = build(name, parts)
         except JaxkgError as error:
             yield name, str(error)
             continue

@@ -22,7 +22,6 @@ from pathlib import Path
 
 from jaxkg.answer import Answer
 from jaxkg.experiments.loading import settings_of
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import System, build_system
 from jaxkg.kg import read_graph, save_graph
 from jaxkg.kg.stores.around import Reach
@@ -32,6 +31,7 @@ from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
 from jaxkg.records import Question
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.stored import INCOMPLETE
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

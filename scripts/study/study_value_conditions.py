@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.ranker.steps import StepRanker
 from jaxkg.records import Question
@@ -31,6 +30,7 @@ from jaxkg.systems.value_conditions import (
     ValueConditions,
     asked_of_values,
 )
+from jaxkg.text.best import encoder_kept
 from jaxkg.text.states import TokenReader
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -22,7 +22,7 @@ import numpy as np
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.comparing import Unfit, system_built
 from jaxkg.experiments.datasets import GRAPHS
-from jaxkg.experiments.parts import Parts
+from jaxkg.systems.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import measure
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     groups = sorted({each for question in questions for each in kind[question.id]})
     by_kind = record.table("hits@1", "questions", *ARMS, title="By relations, and by function.")
     columns: dict[str, np.ndarray] = {}
-    parts = Parts(world.kg, lambda *told: None, seed=options.seed)
+    parts, trained = Parts(world.kg, lambda *told: None, seed=options.seed), dict[str, Path]()
     for name, (system, wishes) in ARMS.items():
         if options.systems and system not in options.systems:
             continue
@@ -77,10 +77,11 @@ def main(argv: Sequence[str] | None = None) -> None:
             if folder is None or not folder.is_dir():
                 record.note(f"{name}: not asked, no trained part")
                 continue
-            parts.trained = {**parts.trained, system: folder}
-            parts.planner_folder = parts.trained.get("planner")
+            trained[system] = folder
         try:
-            built = system_built(system, parts.beside(None, dict(wishes)))
+            planner = trained.get("planner")
+            mine = parts.beside(None, wishes, trained=dict(trained), planner_folder=planner)
+            built = system_built(system, mine).system
             report = measure(built, questions, world.kg, options.seed, directed=False)
         except Unfit as error:
             record.note(f"{name}: {error}")

@@ -30,7 +30,6 @@ import numpy as np
 from jaxkg.evaluate import Report
 from jaxkg.evaluate.metrics.columns import ratio
 from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
@@ -41,6 +40,7 @@ from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.text import HashingEncoder, TextEncoder
+from jaxkg.text.best import encoder_kept
 from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -36,13 +36,13 @@ from jaxkg.answer import Answer
 from jaxkg.evaluate import Report, evaluate, paired_differences
 from jaxkg.experiments.loading import load_graph
 from jaxkg.experiments.measure import drawn, lines_of
-from jaxkg.experiments.parts import Parts
-from jaxkg.experiments.registry import build_system, faults
+from jaxkg.experiments.registry import build, faults
 from jaxkg.kg import KnowledgeGraph, read_questions
 from jaxkg.kg.questions.passages import distinct_passages
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.records import Question
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, Strategy
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -262,7 +262,8 @@ def answers(
             kept["strategies"] = kept["train"]()
         kind: Any = arm.system.partition(":")[2] or None
         return lambda some: kept["strategies"].answer(kind, some, parts.backend)
-    system = build_system(arm.system, parts)
+    built = build(arm.system, parts)
+    system, kept["graph"] = built.system, built.graph
     kept["check"] = lambda answer: not faults(system, parts, answer)
     return lambda some: system.answer(some, use_given=not experiment.linked)
 
@@ -278,13 +279,12 @@ def measured(
             world.kg, lambda *_: None, repair=True, passages=world.passages, seed=options.seed
         ))  # fmt: skip
         backend = None if arm.ask is None else model
-        parts = base.beside(backend, dict(arm.wishes))
-        parts.ask_model = arm.ask or "never"
-        kept["check"] = lambda answer: True
+        parts = base.beside(backend, arm.wishes, ask_model=arm.ask or "never")
+        kept |= {"check": lambda answer: True, "graph": parts.kg}
         ask = answers(arm, experiment, world, parts, kept)
         for first in range(0, len(world.questions), 8):
             chunk = world.questions[first : first + 8]
-            lines += lines_of(chunk, ask(chunk), parts.graph, kept["check"])
+            lines += lines_of(chunk, ask(chunk), kept["graph"], kept["check"])
             print(f"  {arm.name}: {len(lines)}", file=sys.stderr, flush=True)
     directed = "webqsp" not in experiment.sets
     return evaluate(lines, directed=directed, seed=options.seed), lines

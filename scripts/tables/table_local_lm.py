@@ -32,7 +32,6 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
 from jaxkg.experiments.measure import drawn
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.lm import TrainConfig, train
 from jaxkg.learn.lm.training import Trained, align
@@ -44,6 +43,7 @@ from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
 from jaxkg.lm.backend import LocalLM
 from jaxkg.records import Question
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.lessons import bearing, offer_of_answer, teach

@@ -47,7 +47,6 @@ from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.published import mrqa_f1
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
 from jaxkg.experiments.measure import drawn, lines_of
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hypergraph.text import hypergraph_of_text
 from jaxkg.learn.planner.fit import fit_planner
@@ -69,6 +68,7 @@ from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.relation_agent import RelationAgent
 from jaxkg.text import HashingEncoder, label_words
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot

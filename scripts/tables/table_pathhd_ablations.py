@@ -46,7 +46,6 @@ from jaxkg.adjudicate import adjudicate
 from jaxkg.evaluate import Estimate, paired_differences
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.lm import TrainConfig
 from jaxkg.learn.planner.fit import fit_planner
@@ -59,6 +58,7 @@ from jaxkg.score import hdc
 from jaxkg.systems.pathhd import Calibration, PathHD, PathHDSettings, fit_calibration
 from jaxkg.systems.pathhd.answers import right_shares
 from jaxkg.text import TextEncoder
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot

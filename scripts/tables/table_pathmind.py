@@ -42,7 +42,6 @@ from jaxkg.answer import Answer
 from jaxkg.evaluate import Estimate
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
-from jaxkg.experiments.parts import encoder_kept, settings_made
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
@@ -51,9 +50,11 @@ from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question, RankedEntity
 from jaxkg.search.plans import execute_paths
+from jaxkg.settings import settings_made
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.systems.pathmind.walks import Ranking
 from jaxkg.text import label_words
+from jaxkg.text.best import encoder_kept
 from jaxkg.text.hashing import HashingEncoder
 from jaxkg.types import NULL
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.ranker.fit import fit_ranker
@@ -24,6 +23,7 @@ from jaxkg.records import Question
 from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.systems.ranked import RankedPaths
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import measure

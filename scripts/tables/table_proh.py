@@ -23,7 +23,6 @@ from scipy import sparse
 from jaxkg.cite.hyperpaths import says
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.evaluate.metrics.retrieval import support_recall_at_k
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg.hypergraph.edit import merged_entities
 from jaxkg.kg.hypergraph.graph import KnowledgeHypergraph
 from jaxkg.kg.hypergraph.read import read_openie
@@ -36,6 +35,7 @@ from jaxkg.systems.proh.index import HyperIndex, hyper_index
 from jaxkg.systems.proh.retrieval import RetrievalSettings, Retriever, merged
 from jaxkg.systems.proh.synonyms import with_synonyms
 from jaxkg.systems.proh.walk import chain
+from jaxkg.text.best import encoder_kept
 from jaxkg.text.minilm import MiniLM
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from jaxkg.evaluate import Estimate
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
 from jaxkg.records import Question
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
 from jaxkg.text import HashingEncoder
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import measure, share

@@ -25,11 +25,11 @@ import numpy as np
 
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import entity_rows, find_topics
 from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question
 from jaxkg.systems.reknos import LabelScorer, ReKnoS, ReKnoSSettings, Solved
+from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import measure_answers, share

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics, read_graph
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.kg.typed_schema import TypedSchema
 from jaxkg.records import Question
+from jaxkg.text.best import encoder_kept
 from jaxkg.words import TOPIC_WORD
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

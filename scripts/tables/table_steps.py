@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxkg.experiments.loading import pooled
-from jaxkg.experiments.parts import encoder_kept
 from jaxkg.kg import read_graph
 from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
 from jaxkg.learn.ranker.steps import StepRanker
 from jaxkg.records import Question
 from jaxkg.systems.stepped import SteppedPaths, SteppedSettings
 from jaxkg.tensors import tensor_graph
+from jaxkg.text.best import encoder_kept
 from jaxkg.text.states import TokenReader
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

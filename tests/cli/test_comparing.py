@@ -14,6 +14,7 @@ from jaxkg.experiments.side_by_side import Outcome, as_json, write_comparison
 from jaxkg.kg import demo_questions, read_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import RankedEntity, Usage
+from jaxkg.systems.parts import Built
 
 
 @pytest.fixture
@@ -158,8 +159,7 @@ class Oracle:
     trained: ClassVar[list] = []
 
     def __init__(self, parts):
-        self.right = parts.wishes.pop("right", "yes") == "yes"
-        parts.marks["right"] = self.right
+        self.right = parts.wishes.get("right", "yes") == "yes"
         self.told.append(("built", self.right, parts.planner_folder))
         self.trained.append({kind: path.name for kind, path in parts.trained.items()})
 
@@ -193,7 +193,12 @@ def benchmark(tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_DATA", str(root))
     Oracle.told.clear()
     Oracle.trained.clear()
-    entry = Entry("oracle", Oracle, about="knows")
+
+    def build(parts):
+        oracle = Oracle(parts)
+        return Built(oracle, {"right": oracle.right})
+
+    entry = Entry("oracle", build, about="knows")
     monkeypatch.setitem(SYSTEMS, "oracle", entry)
     monkeypatch.setitem(SYSTEMS, "other", entry)
     return root

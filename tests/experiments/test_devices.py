@@ -12,12 +12,12 @@ import pytest
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Devices, Parts
 from jaxkg.experiments.registry import SYSTEMS, build_system
 from jaxkg.kg import demo_graph, demo_questions
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.offered import OfferedQA
+from jaxkg.systems.parts import Devices, Parts
 from jaxkg.systems.replicated import ReplicatedQA
 
 

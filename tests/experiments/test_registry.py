@@ -8,16 +8,16 @@ import pytest
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.comparing import chosen_systems
-from jaxkg.experiments.parts import Parts, settings_from, settings_made, wishes_from
-from jaxkg.experiments.registry import SYSTEMS, Entry, build_system, systems_table
+from jaxkg.experiments.registry import SYSTEMS, Entry, build, build_system, systems_table
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.priority.train import PriorityConfig
-from jaxkg.settings import Checked, Count
+from jaxkg.settings import Checked, Count, settings_from, settings_made, wishes_from
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.guided import GuidedSettings
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.offered import OfferedQA
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
 from jaxkg.systems.pathmind.system import PathMindSettings
 from jaxkg.systems.planned import PlannedSettings
@@ -128,16 +128,15 @@ def test_every_method_has_the_settings_of_its_paper(kind):
 
 def test_settings_reach_the_system_and_mark_the_run(parts):
     mine = parts("scorer=labels", "width=2")
-    built = build_system("reknos", mine)
+    built, marks, _ = build("reknos", mine)
     assert isinstance(built, ReKnoS)
     assert isinstance(built.scorer, LabelScorer)
     assert built.settings.width == 2
-    assert mine.wishes == {}
-    assert mine.marks["scorer"] == "labels"
-    assert "width=2" in mine.marks["settings"]
+    assert marks["scorer"] == "labels"
+    assert "width=2" in marks["settings"]
+    assert build("reknos", mine).marks == marks
     other = parts("scorer=labels", "width=3")
-    build_system("reknos", other)
-    assert other.marks != mine.marks
+    assert build("reknos", other).marks != marks
     with pytest.raises(JaxkgError, match="planner, labels, or llm with"):
         build_system("reknos", parts("scorer=llm"))
     with pytest.raises(JaxkgError, match="--set scorer=llm: no such setting here"):
@@ -146,12 +145,12 @@ def test_settings_reach_the_system_and_mark_the_run(parts):
 
 def test_a_model_takes_its_place_in_each_system(parts):
     mine = parts("query=text", "encoder=hashing", "dimension=64", "judge=paths", model=True)
-    judged = build_system("pathhd", mine)
+    judged, marks, _ = build("pathhd", mine)
     assert isinstance(judged, AdjudicatedQA)
     assert isinstance(judged.inner, PathHD)
     assert judged.inner.settings.top_k == 3
     assert (judged.top_k, judged.repair) == (7, True)
-    assert mine.marks["model"] == "scripted"
+    assert marks["model"] == "scripted"
     offering = build_system("reknos", parts("judge.offered=4", model=True))
     assert isinstance(offering, OfferedQA)
     assert (offering.settings.offered, offering.repair) == (4, True)
@@ -168,7 +167,7 @@ def test_parts_beside_share_the_graph_and_nothing_else(parts):
     tensors = mine.tensors
     other = mine.beside(None, {})
     assert other.tensors is tensors
-    assert (other.wishes, other.marks, other.traces) == ({}, {}, [])
+    assert (other.wishes, other.traces) == ({}, [])
     assert mine.wishes == {"hops": "2"}
     other.traces.append("x")
     assert mine.traces == []

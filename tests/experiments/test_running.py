@@ -8,11 +8,11 @@ import pytest
 from jaxkg.adjudicate import Scripted
 from jaxkg.evaluate import read_predictions
 from jaxkg.experiments import running
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.progress import progress_bars
-from jaxkg.experiments.registry import build_system
+from jaxkg.experiments.registry import build
 from jaxkg.experiments.running import paced, run_questions
 from jaxkg.kg import demo_graph, demo_questions
+from jaxkg.systems.parts import Parts
 
 
 def test_each_line_is_written_when_its_question_is_done(tmp_path, monkeypatch):
@@ -27,7 +27,7 @@ def test_each_line_is_written_when_its_question_is_done(tmp_path, monkeypatch):
 
     backend = Scripted(reply)
     parts = Parts(demo_graph(), lambda *step: None, backend=backend)
-    system = build_system("llm-planned", parts)
+    system = build("llm-planned", parts)
     with pytest.raises(KeyboardInterrupt):
         run_questions(
             tmp_path,

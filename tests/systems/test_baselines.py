@@ -6,10 +6,10 @@ import pytest
 
 from jaxkg.adjudicate import Reply, Scripted
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import build_system
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Passages, Question
+from jaxkg.systems.parts import Parts
 
 KG = KnowledgeGraph.from_triples(
     [("m.01", "directed_by", "m.09"), ("m.02", "directed_by", "m.09"), ("m.09", "born_in", "m.07")],

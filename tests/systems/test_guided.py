@@ -10,7 +10,6 @@ from programs import frontier_of
 
 from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
@@ -21,6 +20,7 @@ from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes, depth_log_probabilities, hop_context, score_edges
 from jaxkg.score.embeddings import Embeddings
 from jaxkg.search.guided import hazard, relation_scores
+from jaxkg.settings import settings_made
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
 from jaxkg.systems.paths import Linked
 from jaxkg.tensors import tensor_graph

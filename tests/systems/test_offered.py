@@ -6,11 +6,12 @@ import re
 import pytest
 
 from jaxkg.adjudicate import Scripted
-from jaxkg.experiments.parts import Parts, wishes_from
 from jaxkg.experiments.registry import build_system, faults
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question
+from jaxkg.settings import wishes_from
 from jaxkg.systems.adjudicated import AdjudicatedQA
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.reader import Reader
 
 KG = KnowledgeGraph.from_triples(

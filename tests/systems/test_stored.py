@@ -4,13 +4,13 @@ import pytest
 
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import Parts
 from jaxkg.experiments.registry import build_system, default_system
 from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions
 from jaxkg.kg.stores.around import Reach
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.learn.planner.kept import planner_for
 from jaxkg.records import Question
+from jaxkg.systems.parts import Parts
 from jaxkg.systems.planned import PlannedQA
 from jaxkg.systems.proh.system import ProhQA
 from jaxkg.systems.reader.system import Reader
@@ -195,7 +195,7 @@ def test_a_planner_over_a_store_as_options_name_it(store, tmp_path):
         answer = qa.ask(question)
         assert (answer.system, len(answer.entities)) == ("planner", 1)
     # The model is opened once for all parts.
-    assert "planner" in vars(named)
+    assert "planner" in named.shared
     assert qa.parts.made == 2
     other = ArrayStore(KnowledgeGraph.from_triples([("a", "r", "b")]))
     for_another = Parts(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import encoder_named
+from jaxkg.text.best import encoder_named
 from jaxkg.text.remote import RemoteEncoder
 
 

@@ -15,8 +15,9 @@ from jaxkg.cli.blocks import spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
-from jaxkg.experiments.parts import encoder_kept, settings_made, wishes_from
 from jaxkg.experiments.progress import errors, progress_bars
+from jaxkg.settings import settings_made, wishes_from
+from jaxkg.text.best import encoder_kept
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph

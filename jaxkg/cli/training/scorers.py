@@ -20,7 +20,7 @@ from jaxkg.cli.training.planner import (
 )
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph, pooled
-from jaxkg.experiments.parts import encoder_kept
+from jaxkg.text.best import encoder_kept
 
 Encoder = Annotated[
     str, typer.Option(help="Text encoder: minilm, or hashing, which requires no weights.")

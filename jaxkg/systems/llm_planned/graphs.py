@@ -21,7 +21,7 @@ from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_o
 from jaxkg.systems.llm_planned.lines import LineReader
 from jaxkg.systems.llm_planned.steps import LLMSteps
 from jaxkg.systems.llm_planned.system import LLMPlannedQA, planned_from_parts
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -153,9 +153,9 @@ class LLMQueryGraphs(QuestionAnswering):
         return LineReader(self.sets, entities, offered, self.planned.typed.classes)
 
 
-def from_parts(parts: Parts) -> LLMPlannedQA | LLMQueryGraphs | LLMSteps:
+def from_parts(parts: Parts) -> Built:
     """The system as the command builds it: as `ask` says."""
     planned = planned_from_parts(parts)
     kinds = {"graph": LLMQueryGraphs, "steps": LLMSteps}
     made = kinds.get(planned.settings.ask)
-    return made(planned) if made else planned
+    return Built(made(planned) if made else planned, parts.marks(planned.settings))

@@ -314,13 +314,14 @@ def planned_from_parts(parts: Parts) -> LLMPlannedQA:
     assert parts.backend is not None
     # Few relations are all offered, in an order that needs no weights.
     wanted = "encoder" in parts.wishes or parts.kg.num_relations > MOST
+    own = ("encoder",) if wanted else ()
     encoder = parts.encoder if wanted else None
     return LLMPlannedQA.build(
         parts.kg,
         parts.backend,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(LLMPlannedSettings, repair=parts.repair),
+        settings=parts.settings(LLMPlannedSettings, *own, repair=parts.repair),
         on_trace=parts.traces.append,
         encoder=encoder,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 from jaxkg.kg import read_questions
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.pathhd.calibration import Calibration
 from jaxkg.systems.pathhd.fit import calibrated
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.systems.pathhd.system import PathHD
 
 
-def from_parts(parts: Parts) -> PathHD:
+def from_parts(parts: Parts) -> Built:
     """With a planner, or untrained, as `query` says.
 
     `calibrate=FILE` counts schemas in training questions, see `calibrated`; with
@@ -24,19 +24,22 @@ def from_parts(parts: Parts) -> PathHD:
     published = parts.wishes.get("prompt") in ("a", "b") or parts.wishes.get("offered") == "paths"
     judged = parts.judges_paths or (parts.offered and published)
     top_k = 3 if judged else 1
-    counted, file = (parts.wishes.pop(name, None) for name in ("calibrate", "calibration"))
+    counted, file = (parts.wishes.get(name) for name in ("calibrate", "calibration"))
+    own = ("calibrate", "calibration", *(["encoder"] if untrained else []))
+    settings = parts.settings(PathHDSettings, *own, top_k=top_k)
     built = PathHD.build(
         parts.kg,
         None if untrained else parts.planner,
         encoder=encoder,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(PathHDSettings, top_k=top_k),
+        settings=settings,
         refiner=parts.backend,
         seed=parts.seed,
     )
+    marks = parts.marks(settings)
     if counted is None and file is None:
-        return built
+        return Built(built, marks)
     relations, hops = parts.kg.relations, built.hops
     if counted is not None:
         built = calibrated(built, read_questions(counted))
@@ -45,5 +48,4 @@ def from_parts(parts: Parts) -> PathHD:
     elif file is not None:
         known = Calibration.open(file, relations, hops)
         built = dataclasses.replace(built, calibration=known)
-    parts.marks["calibration"] = repr(built.calibration)
-    return built
+    return Built(built, marks | {"calibration": repr(built.calibration)})

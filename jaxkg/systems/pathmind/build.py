@@ -10,30 +10,31 @@ from jaxkg.candidates import Revisit
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.records import PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, iterations, priority_hops
 
 
-def from_parts(parts: Parts) -> QuestionAnswering:
+def from_parts(parts: Parts) -> Built:
     """A model that judges paths is given what is retrieved, not what would be answered without."""
     model = PriorityModel.open(parts.folder("pathmind", "pathmind"))
-    parts.marks["priorities"] = dict(model.about)
     # Most read hashed words; one trained on an encoder's vectors must be given it.
     if trained := model.about.get("encoder"):
         hashed = trained[0] == "hashing"
-        parts.wishes.setdefault("encoder", "hashing" if hashed else "minilm")
-    encoder = parts.encoder if "encoder" in parts.wishes else None
+        encoder = "hashing" if hashed else "minilm"
+        parts = dataclasses.replace(parts, wishes={"encoder": encoder, **parts.wishes})
+    settings = parts.settings(PathMindSettings, "encoder", "model")
     built = PathMind.build(
         parts.kg,
         model,
-        encoder=encoder,
+        encoder=parts.encoder if "encoder" in parts.wishes else None,
         tensors=parts.tensors,
         linker=parts.linker,
-        settings=parts.settings(PathMindSettings),
+        settings=settings,
     )
+    marks = parts.marks(settings, priorities=dict(model.about))
     if parts.offered:
-        return Proposing(built)
-    return Retrieving(built) if parts.judges_paths else built
+        return Built(Proposing(built), marks)
+    return Built(Retrieving(built) if parts.judges_paths else built, marks)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from jaxkg.kg.files.textfile import existing, line_blocks
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph, open_hypergraph
 from jaxkg.kg.hypergraph.text import TEXT_FILES, chunked, entity_id, hypergraph_of_text, subject_of
 from jaxkg.kg.link.folding import split_words
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.proh.passages import WHOLE, PassagesQA
 from jaxkg.systems.proh.retrieval import RetrievalSettings
 from jaxkg.systems.proh.settings import PROH, PROH_L, ProhSettings
@@ -28,7 +28,7 @@ from jaxkg.systems.proh.system import ProhQA
 
 
 @dataclasses.dataclass(frozen=True)
-class Built:
+class BuiltHypergraph:
     """A hypergraph and what became of the reading.
 
     Attributes:
@@ -115,7 +115,7 @@ def build_hypergraph(
     longest: int = 400,
     batch_size: int = 64,
     on_progress: Callable[[int, int], None] | None = None,
-) -> Built:
+) -> BuiltHypergraph:
     """Build a hypergraph from documents.
 
     With a backend a model states the facts of every chunk; give it a cache and a run that was cut
@@ -133,7 +133,7 @@ def build_hypergraph(
     """
     if backend is None:
         graph = hypergraph_of_text(documents, longest=longest, on_progress=on_progress)
-        return Built(graph, {})
+        return BuiltHypergraph(graph, {})
     chunks = chunked(documents, longest=longest)
     passages = [Source(chunk.id, chunk.title, chunk.text) for chunk in chunks]
     outcomes = extract(backend, passages, batch_size=batch_size, on_progress=on_progress)
@@ -154,7 +154,7 @@ def build_hypergraph(
         chunks=chunks,
     )
     unread = tuple(chunk.id for chunk, outcome in zip(chunks, outcomes) if outcome.value is None)
-    return Built(graph, counts, unread)
+    return BuiltHypergraph(graph, counts, unread)
 
 
 def _edges(
@@ -193,7 +193,7 @@ def _document(record: Any) -> tuple[str, str]:
     return title, text
 
 
-def from_parts(parts: Parts) -> ProhQA | PassagesQA:
+def from_parts(parts: Parts) -> Built:
     """The variant that `variant` names, over the hypergraph named or the facts of the graph.
 
     Questions that bring passages are asked over these, where no hypergraph is named. Without a
@@ -204,19 +204,20 @@ def from_parts(parts: Parts) -> ProhQA | PassagesQA:
     """
     options: dict[str, Any]
     if parts.backend is None:
-        encoder = parts.encoder
-        options = {"retrieval": parts.settings(RetrievalSettings)}
+        settings = parts.settings(RetrievalSettings, "encoder")
+        options = {"retrieval": settings}
     else:
         variants = {"proh": PROH, "proh-l": PROH_L}
-        if (named := parts.wishes.pop("variant", "proh-l")) not in variants:
+        if (named := parts.wishes.get("variant", "proh-l")) not in variants:
             raise JaxkgError(f"the variant of proh is {' or '.join(variants)}, not {named!r}")
-        encoder = parts.encoder
-        settings = parts.settings(ProhSettings, **vars(variants[named]) | {"repair": parts.repair})
+        values = vars(variants[named]) | {"repair": parts.repair}
+        settings = parts.settings(ProhSettings, "encoder", "variant", **values)
         options = {"backend": parts.backend, "settings": settings}
+    encoder = parts.encoder
+    marks = parts.marks(settings)
     if parts.hypergraph is None and parts.passages:
-        parts.asked = hypergraph_of_text(parts.passages, longest=WHOLE)
-        return PassagesQA(encoder, **options)
+        graph = hypergraph_of_text(parts.passages, longest=WHOLE)
+        return Built(PassagesQA(encoder, **options), marks, graph)
     graph = parts.kg if parts.hypergraph is None else open_hypergraph(parts.hypergraph)
     built = ProhQA.build(graph, encoder, **options)
-    parts.asked = built.graph
-    return built
+    return Built(built, marks, built.graph)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.adjudicated import AdjudicatedQA
-from jaxkg.systems.answering import QuestionAnswering
-from jaxkg.systems.parts import Parts
+from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.reknos.llm import LLMScorer
 from jaxkg.systems.reknos.scorers import LabelScorer, PlannerScorer
 from jaxkg.systems.reknos.system import ReKnoS, ReKnoSSettings
 
 
-def from_parts(parts: Parts) -> QuestionAnswering:
+def from_parts(parts: Parts) -> Built:
     """With the scorer that `scorer` names; a language model where there is one.
 
     With `judge=paths` a model that does not score decides at the end which of the paths found
@@ -20,9 +19,9 @@ def from_parts(parts: Parts) -> QuestionAnswering:
     Raises:
         JaxkgError: no such scorer.
     """
-    named = parts.wishes.pop("scorer", "planner" if parts.backend is None else "llm")
+    named = parts.wishes.get("scorer", "planner" if parts.backend is None else "llm")
     encoder = parts.encoder if "encoder" in parts.wishes else None
-    settings = parts.settings(ReKnoSSettings)
+    settings = parts.settings(ReKnoSSettings, "scorer", "encoder")
     if named == "planner":
         scorer = PlannerScorer(parts.planner)
     elif named == "labels":
@@ -39,7 +38,6 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         raise JaxkgError(
             f"the scorer of reknos is planner, labels, or llm with --llm MODEL; not {named!r}"
         )
-    parts.marks["scorer"] = named
     built = ReKnoS.build(
         parts.kg,
         scorer,
@@ -48,6 +46,7 @@ def from_parts(parts: Parts) -> QuestionAnswering:
         linker=parts.linker,
         settings=settings,
     )
+    marks = parts.marks(settings, scorer=named)
     if parts.backend is None or named == "llm" or not parts.judges_paths:
-        return built
-    return AdjudicatedQA(built, parts.backend, repair=parts.repair)
+        return Built(built, marks)
+    return Built(AdjudicatedQA(built, parts.backend, repair=parts.repair), marks)

@@ -6,12 +6,12 @@ from tiny_bert import write_tiny_bert
 
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import encoder_named
 from jaxkg.kg import read_graph
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.ranker.fit import PathRanker
 from jaxkg.systems.pathmind.system import PathMind
+from jaxkg.text.best import encoder_named
 from jaxkg.text.hashing import HashingEncoder
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")
@@ -54,7 +54,7 @@ def test_embeddings_are_trained_ranked_and_kept(jaxkg, ring):
 def films(tmp_path, monkeypatch):
     """Options naming a small graph, and its questions."""
     # A small encoder: most of the time went into its size.
-    monkeypatch.setattr("jaxkg.experiments.parts.encoder_named", small_encoder)
+    monkeypatch.setattr("jaxkg.text.best.encoder_named", small_encoder)
     return film_files(tmp_path)
 
 

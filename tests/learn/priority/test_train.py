@@ -11,7 +11,6 @@ from priority_twin import all_walks
 from random_graphs import random_graph_from
 
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import entity_features
@@ -24,6 +23,7 @@ from jaxkg.learn.priority.train import (
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
 from jaxkg.score.priority_params import PrioritySizes, init_priority
+from jaxkg.settings import settings_made
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 

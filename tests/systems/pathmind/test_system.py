@@ -15,13 +15,13 @@ from jaxkg.adjudicate import Scripted, adjudicate
 from jaxkg.candidates.subgraph import question_subgraphs
 from jaxkg.cite import check_all
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.parts import settings_made
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
+from jaxkg.settings import settings_made
 from jaxkg.systems.pathmind.build import Retrieving
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.systems.pathmind.walks import Ranked, grown_walks, heaviest_walks, random_walks
