@@ -273,6 +273,30 @@ def guided_scorer(
     return score
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class GuidedBeam:
+    """How a guided search goes; static in a program but for the margin.
+
+    Attributes:
+        hops: L, longest path.
+        width: W, partial paths kept; 1 is the greedy variant.
+        sample: see `relation_scores`.
+        targets: M, edges of a path whose targets go on to the next hop; None takes all.
+        margin, revisit: see `relation_beam.search`.
+        use_context, dtype: see `asked`.
+    """
+
+    hops: int = dataclasses.field(metadata={"static": True})
+    width: int = dataclasses.field(default=1, metadata={"static": True})
+    sample: int | None = dataclasses.field(default=4, metadata={"static": True})
+    targets: int | None = dataclasses.field(default=None, metadata={"static": True})
+    margin: float = 5.0
+    revisit: Revisit = dataclasses.field(default="topic", metadata={"static": True})
+    use_context: bool = dataclasses.field(default=True, metadata={"static": True})
+    dtype: str = dataclasses.field(default="float32", metadata={"static": True})
+
+
 class GuidedBatch(NamedTuple):
     """What a batch of searches comes to, and how, where that is wanted."""
 
@@ -284,13 +308,7 @@ class GuidedBatch(NamedTuple):
     hops: tuple[tuple[Layer, ...], Beam] | None = None
 
 
-@functools.partial(
-    jax.jit,
-    static_argnames=(
-        *("width", "sample", "capacities", "revisit", "use_context", "dtype", "targets"),
-        "traced",
-    ),
-)
+@functools.partial(jax.jit, static_argnames=("capacities", "traced"))
 def guided_batch(
     graph: Graph,
     params: EdgeScorer,
@@ -298,15 +316,9 @@ def guided_batch(
     row: jax.Array,
     node: jax.Array,
     questions: jax.Array,
+    beam: GuidedBeam,
     *,
-    width: int,
-    sample: int | None,
     capacities: tuple[int, ...],
-    margin: float,
-    revisit: Revisit,
-    use_context: bool,
-    dtype: str = "float32",
-    targets: int | None = None,
     traced: bool = False,
 ) -> GuidedBatch:
     """Guided search of one padded batch.
@@ -316,36 +328,31 @@ def guided_batch(
         params, tables: the scorer's.
         row, node: [S] int32 starts.
         questions: [B, T] float32 text vectors.
-        width, margin, revisit: see `relation_beam.search`; static but `margin`.
-        sample: see `relation_scores`; static.
+        beam: how the search goes.
         capacities: 5L slots, hop by hop: runs, edges looked at, edges scored, nodes copied, edges
             walked; static.
-        use_context, dtype: see `asked`; static.
-        targets: M, edges of a path whose targets go on to the next hop; None takes all. Static.
         traced: keep the layers and the last beam; static.
 
     Returns:
         Paths with their log chain scores: the product of the means along the path and of the stop
         decisions.
     """
-    keep = None
-    if targets is not None:
-        keep = BestTargets(graph, params, tables, questions, targets, width, use_context, dtype)
-    layers, beam = search_layers(
+    keep, reading = None, {"use_context": beam.use_context, "dtype": beam.dtype}
+    if beam.targets is not None:
+        keep = BestTargets(graph, params, tables, questions, beam.targets, beam.width, **reading)
+    layers, last = search_layers(
         graph,
         start(row, node),
-        guided_scorer(
-            graph, params, tables, questions, sample=sample, use_context=use_context, dtype=dtype
-        ),
+        guided_scorer(graph, params, tables, questions, sample=beam.sample, **reading),
         num_questions=len(questions),
-        width=width,
-        hops=len(capacities) // _STEPS,
+        width=beam.width,
+        hops=beam.hops,
         capacities=capacities,
-        margin=margin,
-        revisit=revisit,
+        margin=beam.margin,
+        revisit=beam.revisit,
         keep=keep,
     )
-    return GuidedBatch(*BeamPaths.of(beam), (layers, beam) if traced else None)
+    return GuidedBatch(*BeamPaths.of(last), (layers, last) if traced else None)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -382,15 +389,8 @@ def guided_paths(
     tables: EdgeTables,
     questions: np.ndarray,
     topics: Sequence[Sequence[int]],
+    beam: GuidedBeam,
     *,
-    hops: int,
-    width: int = 1,
-    sample: int | None = 4,
-    targets: int | None = None,
-    margin: float = 5.0,
-    revisit: Revisit = "topic",
-    use_context: bool = True,
-    dtype: str = "float32",
     batch_size: int = 256,
     traced: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
@@ -402,9 +402,7 @@ def guided_paths(
         params, tables: the scorer's.
         questions: [Q, T] float32 text vectors.
         topics: topic nodes of each question.
-        hops: L, longest path.
-        width: W, partial paths kept; 1 is the greedy variant.
-        sample, targets, margin, revisit, use_context, dtype: see `guided_batch`.
+        beam: how the search goes.
         batch_size: questions a batch.
         traced: keep the batches; for few questions.
         on_progress: called with (done, total) questions.
@@ -426,21 +424,15 @@ def guided_paths(
             row,
             node,
             np.resize(questions[indices], (rows, questions.shape[1])),
-            width=width,
-            sample=sample,
+            beam,
             capacities=slots,
-            margin=margin,
-            revisit=revisit,
-            use_context=use_context,
-            dtype=dtype,
-            targets=targets,
             traced=traced,
         )
 
-    capacities = Capacities(slots=_first_slots(batch_size * width, hops, sample))
+    capacities = Capacities(slots=_first_slots(batch_size * beam.width, beam.hops, beam.sample))
     batches = stream(count, batch_size, run, capacities)
     if traced:
         batches = list(batches)
-    plans = plans_of(batches, count, width=width, hops=hops, on_progress=on_progress)
+    plans = plans_of(batches, count, width=beam.width, hops=beam.hops, on_progress=on_progress)
     trace = tuple(batch for _, batch, _ in batches) if traced else ()
     return GuidedPlans(**vars(plans), questions=questions, batches=trace)

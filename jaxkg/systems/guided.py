@@ -20,7 +20,7 @@ from jaxkg.kg import KnowledgeGraph, Linker
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.records import TraceNode
 from jaxkg.score.edges import EdgeScorer, EdgeTables, edge_tables, given_depth
-from jaxkg.search.guided import BestTargets, ScoredEdges, guided_paths
+from jaxkg.search.guided import BestTargets, GuidedBeam, ScoredEdges, guided_paths
 from jaxkg.search.relation_beam import Layer
 from jaxkg.settings import Checked, Count, NotNegative, Share
 from jaxkg.systems.following import Followed, Join, KeepRows
@@ -157,14 +157,16 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             self._tables,
             vectors,
             linked.starts,
-            hops=self.scorer.sizes.hops,
-            width=self.settings.width,
-            sample=self.settings.sample,
-            targets=self.settings.targets,
-            margin=self.settings.margin,
-            revisit=self.revisit,
-            use_context=self.scorer.sizes.context,
-            dtype=self.settings.dtype,
+            GuidedBeam(
+                self.scorer.sizes.hops,
+                self.settings.width,
+                self.settings.sample,
+                self.settings.targets,
+                self.settings.margin,
+                self.revisit,
+                self.scorer.sizes.context,
+                self.settings.dtype,
+            ),
             batch_size=self.settings.batch_size,
             traced=linked.traced,
             on_progress=linked.telling("search"),

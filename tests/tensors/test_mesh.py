@@ -32,7 +32,7 @@ from jaxkg.score import edges, hdc, priority, priority_params
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
 from jaxkg.score.planner import init_planner
-from jaxkg.search.guided import guided_batch
+from jaxkg.search.guided import GuidedBeam, guided_batch
 from jaxkg.search.hyperedges import explore
 from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
@@ -285,12 +285,8 @@ def guided(shared, own):
     return guided_batch(
         *shared,
         *own,
-        width=2,
-        sample=4,
+        GuidedBeam(hops=1, width=2, margin=100.0),
         capacities=(512,) * 5,
-        margin=100.0,
-        revisit="topic",
-        use_context=True,
     )
 
 

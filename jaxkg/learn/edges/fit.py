@@ -19,7 +19,7 @@ from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.supervision import Progress, supervise
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, edge_tables
-from jaxkg.search.guided import guided_paths
+from jaxkg.search.guided import GuidedBeam, guided_paths
 from jaxkg.search.plans import execute_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TextEncoder
@@ -172,9 +172,7 @@ def search_f1(
         _tables(params, inputs),
         questions,
         topics,
-        hops=sizes.hops,
-        use_context=sizes.context,
-        revisit=revisit,
+        GuidedBeam(sizes.hops, use_context=sizes.context, revisit=revisit),
     )
     reached = execute_paths(tensors, topics, plans.relations[:, 0], revisit=revisit)
     total = 0.0
