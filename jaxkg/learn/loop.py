@@ -8,13 +8,11 @@ kind of device.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import functools
 import itertools
 import math
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -26,9 +24,6 @@ import numpy as np
 import optax
 
 from jaxkg.learn.checkpoint import load_state, save_state
-
-# Of <malloc.h>: `mallopt`'s names.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 
 State = tuple[Any, ...]
 """What the next step depends on; its first part is the weights."""
@@ -179,7 +174,7 @@ def run(
     if folder is not None and (kept := load_state(folder, (state, weights), mark=mark or {})):
         (state, weights), losses, scores = kept
     done, go_on = len(losses), True
-    with _memory_kept(), _stopping(folder is not None) as asked:
+    with _stopping(folder is not None) as asked:
         for batch in itertools.islice(batches, done, steps):
             if not go_on or (selection and selection.best(scores)[2]):
                 break
@@ -257,30 +252,6 @@ def split_on(key: jax.Array, count: int) -> list[np.ndarray]:
 @jax.jit
 def _copy(weights: Any) -> Any:
     return jax.tree.map(jnp.copy, weights)
-
-
-@contextlib.contextmanager
-def _memory_kept() -> Iterator[None]:
-    """Memory that a step frees stays with the process for the next one, where the C library is GNU.
-
-    It would give a step's temporaries back to the system, which hands them out again page by page,
-    zeroed: for a planner of many n-grams that takes as long as half of the arithmetic.
-    """
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    tune = getattr(libc, "mallopt", None)
-    if libc is None or tune is None:
-        yield
-        return
-    tune(_TRIM_THRESHOLD, 1 << 30)
-    tune(_MMAP_MAX, 0)
-    try:
-        yield
-    finally:
-        # What the library arrives at by itself once it has seen large arrays.
-        tune(_TRIM_THRESHOLD, 1 << 26)
-        tune(_MMAP_THRESHOLD, 1 << 25)
-        tune(_MMAP_MAX, 1 << 16)
-        libc.malloc_trim(0)
 
 
 @contextlib.contextmanager
