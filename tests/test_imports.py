@@ -73,10 +73,10 @@ ARROWS["systems"] = {
     "readings",
     "cite",
 }
-_SHARED = {"adjudicate", "evaluate", "kg", "learn", "systems", "tensors", "text"}
+_SHARED = {"adjudicate", "evaluate", "kg", "learn", "systems"}
 ARROWS["experiments"] = {*_SHARED, "cite"}
 ARROWS["serve"] = {"kg", "cite", ROOT}
-ARROWS["cli"] = {*_SHARED, "experiments", "lm", "score", "serve", "show", ROOT}
+ARROWS["cli"] = {*_SHARED, "tensors", "text", "experiments", "lm", "score", "serve", "show", ROOT}
 ARROWS["__main__"] = {"cli"}
 ARROWS[ROOT] = {"answer", "cite", "kg", "learn", "search", "systems", "tensors"}
 
