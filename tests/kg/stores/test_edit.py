@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jaxkg.errors import JaxkgError
@@ -132,6 +132,7 @@ ENDS = st.integers(0, 6)
 SOME = st.sets(st.tuples(ENDS, st.integers(0, 2), ENDS), min_size=1, max_size=12)
 
 
+@settings(max_examples=20)
 @given(SOME, st.lists(st.tuples(st.booleans(), SOME), max_size=4))
 def test_a_changed_store_is_the_changed_graph(tmp_path_factory, triples, steps):
     def named(some):
