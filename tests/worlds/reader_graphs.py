@@ -46,19 +46,6 @@ def workshop() -> KnowledgeGraph:
     return KnowledgeGraph.from_triples(facts)
 
 
-def kinsfolk() -> KnowledgeGraph:
-    """Three generations, by fathers and mothers alone."""
-    couples = {("Abe", "Bea"): ("Cyn", "Dov"), ("Dov", "Eve"): ("Fay", "Gus")}
-    facts = [
-        (child, relation, parent)
-        for couple, children in couples.items()
-        for relation, parent in zip(("father", "mother"), couple)
-        for child in children
-    ]
-    jobs = [("Cyn", "baker"), ("Fay", "smith"), ("Gus", "baker"), ("Abe", "miller")]
-    return KnowledgeGraph.from_triples([*facts, *((who, "trade", job) for who, job in jobs)])
-
-
 def bakery() -> KnowledgeGraph:
     """Loaves and cakes, who bakes them and what is in them; every thing has a kind."""
     facts = [

@@ -386,7 +386,7 @@ class Reader(QuestionAnswering):
     def _plan(self, understood: Understood) -> tuple[PlanCandidate, ...]:
         return tuple(
             PlanCandidate(
-                relations=tuple(map(self.readings.find.told, reading.candidate.relations)),
+                relations=tuple(map(self.kg.relation_name, reading.candidate.relations)),
                 probability=min(1.0, reading.confidence),
                 reached=len(reading.candidate.ends),
                 used=place == 0 and understood.sure,

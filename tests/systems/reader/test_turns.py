@@ -118,5 +118,7 @@ def test_what_is_asked_for_is_written_as_such(question, denied):
     asked = readings.asked(question)
     steps = [one for one in readings.of(asked) if 0 <= one.last < 3 and len(one.relations) == 1]
     assert len(steps) >= 3
-    told = {readings.find.told(c.last) for c in steps if contradicted(asked, c, readings.find)}
+    told = {
+        readings.kg.relation_name(c.last) for c in steps if contradicted(asked, c, readings.find)
+    }
     assert told == denied

@@ -61,7 +61,11 @@ def test_how_old_is_told_by_a_date_or_an_age_alone(farm):
     asked = farm.asked("How old is Tom?")
     found = farm.of(asked)
     wants = views(asked, found, farm.find)[:, NAMES.index("wants number")]
-    of = {farm.find.told(c.last): w for c, w in zip(found, wants.tolist()) if len(c.relations) == 1}
+    of = {
+        farm.kg.relation_name(c.last): w
+        for c, w in zip(found, wants.tolist())
+        if len(c.relations) == 1
+    }
     assert (of["born on"], of["age"], of["wage"]) == (1.0, 1.0, -1.0)
 
 
@@ -90,7 +94,7 @@ def test_who_drives_nothing_of_a_sort(farm):
 def test_money_is_not_compared_with_a_weight(farm):
     for question in ("What came to over 600 quid?", "What came to more than £600?"):
         fits = {
-            farm.find.told(c.measure): c.fit
+            farm.kg.relation_name(c.measure): c.fit
             for c, _ in told(farm, question)
             if c.shape == "filter" and c.measure >= 0
         }

@@ -23,7 +23,6 @@ from jaxkg.systems.reader.language.class_words import (
     wider_codes,
 )
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
-from jaxkg.systems.reader.language.kin import KIN, kin_codes
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
@@ -196,23 +195,12 @@ class Vocabulary:
         """The sorts of all the graph where this is a part of one."""
         return list((self._elsewhere.told if self._elsewhere else self).sorts.values())
 
-    @functools.cached_property
-    def kin(self) -> dict[str, tuple[int, ...]]:
-        """Relation codes by the steps of `KIN`; {} where no relation leads to parents."""
-        return kin_codes([r.wordings[0] if r.tails == "thing" else "" for r in self.relations])
-
     def inverse(self, code: int) -> int:
         """The code of a relation walked the other way."""
         return inverse_code(code, self.kg.num_relations)
 
-    def kin_code(self, steps: str) -> int:
-        """A code for kin of several relations; past those of all relations and their inverses."""
-        return 4 * self.kg.num_relations + list(KIN).index(steps)
-
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""
-        if code >= 2 * self.kg.num_relations:
-            return list(KIN.values())[code - 4 * self.kg.num_relations]
         return self.relations[code % self.kg.num_relations].wordings
 
     @functools.cached_property
@@ -357,8 +345,6 @@ class Vocabulary:
 
     def role(self, code: int) -> str:
         """Role of a relation code, see `Relation`."""
-        if code >= 2 * self.kg.num_relations:
-            return ""
         return self.relations[code % self.kg.num_relations].role
 
     @functools.cached_property
@@ -405,8 +391,6 @@ class Vocabulary:
 
     def functional(self, code: int) -> bool:
         """Whether a relation code leads from everything to one thing at most."""
-        if code >= 2 * self.kg.num_relations:
-            return False
         if code not in self._functional and self._elsewhere:
             told = self._elsewhere.functional(code)
             if told is not None:

@@ -136,10 +136,7 @@ def linking_views(
     walked = count > 0
     if not walked.any():
         return rows
-    # 2 R and more stand for relations that hold both ways.
-    both, way = way > 1, np.minimum(way, 1)
-    cosine = np.where(both, cosines[at].max(axis=1), cosines[at, way])
-    chance = np.where(both, chances[at].sum(axis=1), chances[at, way])
+    cosine, chance = cosines[at, way], chances[at, way]
     share = either[likeliest[first]]
     begins, steps = _starts(owner, len(found))
     begins, starts, steps = begins[walked], starts[walked], steps[walked]

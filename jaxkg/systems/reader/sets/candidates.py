@@ -51,8 +51,6 @@ class Candidates(Walks):
                     legs=((place, ()),),
                 )
                 some += self.paths(asked, start, hops, most)
-                for kin in self.marked(asked, self.kin(asked, start)):
-                    some += [kin, *self.paths(asked, kin, 2, most)]
             if asked.cues.same:
                 some = [path for path in some if self._there_and_back(path)] or some
             paths.append(self._wanted(ranked(some)))

@@ -123,7 +123,7 @@ def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
 def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
     """Whether a walk goes to what has somebody as its "rider" where what he "rides" is asked for,
     by that verb, and known."""
-    if not find.kg.num_relations <= code < 2 * find.kg.num_relations:
+    if code < find.kg.num_relations:
         return False
     doers = {stem(label) for label in find.wordings(code) if label.endswith(("er", "or"))}
     words = {word for word in asked.cues.words.folded if stem(word) in doers}
@@ -137,8 +137,6 @@ def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
 def _is_owned(asked: Asked, last: int, code: int, find: Candidates) -> bool:
     """Whether what a relation leads to, by its own name, is what stands after "Anna's"."""
     words = asked.cues.words.folded
-    if code >= 2 * find.kg.num_relations:
-        return False
     owned = tuple(map(singular, words[last + 2 :])) if words[last + 1 : last + 2] == ["s"] else ()
     labels = (folded_words(label) for label in find.wordings(code) if not is_verb(label))
     return any(owned[: len(label)] == label for label in labels if label)

@@ -248,9 +248,7 @@ class Operators:
 
     def _alike(self, paths: list[Candidate]) -> list[Candidate]:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
-        total = self.kg.num_relations
-        walked = (path.last for path in paths if path.last < 2 * total)  # kin has no one relation
-        codes = dict.fromkeys(map(self.vocabulary.inverse, walked))
+        codes = dict.fromkeys(self.vocabulary.inverse(path.last) for path in paths)
         return list(map(self.find.having, codes))
 
     def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.rules import named, veto
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -15,7 +14,6 @@ from jaxkg.systems.reader.sets.direction import (
 )
 from jaxkg.systems.reader.sets.paths.quick import class_aligned
 
-_TURNS = frozenset(["whose", "wessen", "as", "als"])
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 _TOLD = 0.5
 """Fit from which on words speak of a relation."""
@@ -31,9 +29,7 @@ def fitting(asked: Asked, found: Sequence[Candidate], find: Candidates) -> list[
         found: its readings.
         find: what found them.
     """
-    kept = found
-    for turned in (turned_about, _of_other_generation):
-        kept = _but(turned, asked, kept, find)
+    kept = _but(turned_about, asked, found, find)
     if not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
@@ -53,20 +49,6 @@ def _but(
         return left if left and len(left) < len(some) else some
 
     return list(find.rules.rewritten(named(unfit), found, fit))
-
-
-@veto
-def _of_other_generation(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether one step leads to children where parents are asked for, or to parents where children
-    are; not where it is asked whose they are."""
-    kin, words = find.vocabulary.kin, asked.cues.words.folded
-    if not kin or len(candidate.relations) != 1 or not _TURNS.isdisjoint(words):
-        return False
-    steps = {"p", "c"} & set(kin_told(words, asked.alignment.masked))
-    if len(steps) != 1:
-        return False
-    other = "c" if steps == {"p"} else "p"
-    return candidate.last in kin[other] and candidate.last not in kin[min(steps)]
 
 
 @veto

@@ -109,8 +109,7 @@ def one_reading(codes, among, cosines, total):
     for code in codes:
         if code % total in among:
             at = among.index(code % total)
-            ways = [0, 1] if code >= 2 * total else [code // total]
-            steps.append((at, max(cosines[at, ways]), sum(chances[at, ways])))
+            steps.append((at, cosines[at, code // total], chances[at, code // total]))
     walked = {at for at, _, _ in steps}
     view["linked missed"] = max(
         (either[at] for at in range(len(among)) if at not in walked), default=0

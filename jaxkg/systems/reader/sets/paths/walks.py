@@ -12,7 +12,6 @@ from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Entities, Node, Step
-from jaxkg.systems.reader.language.kin import kin_told
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.rules import ALL, Rules
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
@@ -62,11 +61,6 @@ class Walks:
     def wordings(self, code: int) -> tuple[str, ...]:
         """A relation code in words; its direction is told elsewhere."""
         return self.vocabulary.wordings(code)
-
-    def told(self, code: int) -> str:
-        """A relation code by its name."""
-        named = code < 2 * self.kg.num_relations
-        return self.kg.relation_name(code) if named else self.wordings(code)[0]
 
     def ends_classes(self, ends: np.ndarray) -> tuple[int, ...]:
         """Classes that all of the ends have, as far as the first of them tell."""
@@ -258,28 +252,6 @@ class Walks:
     def joins_others(self, entity: int) -> bool:
         """Whether a node but joins others, as a row of sales does."""
         return not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity])
-
-    def kin(self, asked: Asked, start: Candidate) -> list[Candidate]:
-        """The kin that the question names by a word of its own: "parents", "grandchildren"."""
-        found = []
-        told = kin_told(asked.cues.words.folded, asked.alignment.masked)
-        for steps in told if self.vocabulary.kin else ():
-            if not all(self.vocabulary.kin[step] for step in steps):
-                continue
-            node, ends = start.node, start.ends
-            for step in steps:
-                codes = self.vocabulary.kin[step]
-                node = Step(node, tuple(map(self.kg.relation_name, codes)), returns=False)
-                reached = self.vocabulary.around.ends(ends)
-                ends = np.unique(np.concatenate([reached.get(code, ends[:0]) for code in codes]))
-                ends = np.setdiff1d(ends, start.ends)
-            code = self.vocabulary.kin_code(steps)
-            if len(ends):
-                legs = tuple((mention, (code,)) for mention, _ in start.legs)
-                found.append(
-                    start._replace(query=node, ends=ends, relations=(code,), last=code, legs=legs)
-                )
-        return found
 
     @functools.cached_property
     def _aside(self) -> np.ndarray:
