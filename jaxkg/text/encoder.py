@@ -56,15 +56,6 @@ def encoder_changed(encoder: TextEncoder, change: Change) -> TextEncoder | None:
     return None if how is None else how(change)
 
 
-def words_known(encoder: TextEncoder | None) -> Callable[[str], bool] | None:
-    """What tells whether a word is one that an encoder knows as a whole; None where nothing does.
-
-    Args:
-        encoder: of texts; None for none.
-    """
-    return getattr(encoder, "knows_word", None)
-
-
 def token_encoder(
     encoder: TextEncoder | None,
 ) -> Callable[[Sequence[str]], list[np.ndarray]] | None:

@@ -180,10 +180,6 @@ class MiniLM:
         floats = weights is not None and weights.layers[0].qkv.kernel.dtype == np.float32
         return weights if floats else None
 
-    def knows_word(self, word: str) -> bool:
-        """Whether a word in small letters is one piece: most words that are often written are."""
-        return self._tokenizer.token_to_id(word) is not None
-
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Encode texts.
 

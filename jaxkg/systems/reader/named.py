@@ -37,10 +37,6 @@ class LabelIndex:
                     for meaning in meanings(word):
                         self._by_meaning[meaning].add(wordings)
 
-    def bear(self, word: str) -> bool:
-        """Whether some label has a folded word, or one that means the same."""
-        return any(meaning in self._by_meaning for meaning in meanings(word))
-
     def named(self, alignment: Alignment) -> np.ndarray:
         """[words] in [0, 1]: how surely a word belongs to the label of a relation.
 

@@ -14,16 +14,14 @@ from jaxkg.deadline import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.link.folding import split_words
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
-from jaxkg.systems.reader.language.asides import Moved, topic_in_place, without_asides
+from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
-from jaxkg.systems.reader.language.spelling import Spelling
-from jaxkg.systems.reader.language.topics import ClassMention, Mention, Option, TopicFinder
+from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
-from jaxkg.systems.reader.rules import Rules
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
@@ -38,11 +36,7 @@ from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.systems.reader.vectors import ReaderTexts
-from jaxkg.text.encoder import words_known
-from jaxkg.words import singular
 
-_DO = frozenset(("do", "does", "did"))
-_SUBJECTS = frozenset(("i", "we", "you", "they", "he", "she", "it"))
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
 _SURELY = 0.65
@@ -78,14 +72,12 @@ class Readings:
         self.vectors = self.reader_texts.vectors
         self._met = Labels(self.vectors)
         self.senses = Senses(self.vocabulary, self.vectors)
-        self.rules = Rules(settings.without.replace(" ", "").split(","))
         self.find = Candidates(
             self.vocabulary,
             hops=settings.hops,
             edges=settings.edges,
             expanded=settings.expanded,
             looked_at=settings.looked_at,
-            rules=self.rules,
         )
         self.operators = Operators(self.find)
         self.tables = Tables(self.operators.measured)
@@ -113,37 +105,31 @@ class Readings:
         notes = cut(len(spans), LIMITS.words, "words")
         text = text[: spans[LIMITS.words - 1][1]] if notes else text
         topics, dropped = first_ones(topics, LIMITS.topics, "topics")
-        change = self.rules.rewritten
-        moved = change("topic-first", Moved.of(text), lambda _: topic_in_place(text))
+        moved = topic_in_place(text)
         cues, mentions = self._mentioned(moved.text, topics)
         notes += dropped + cut(len(mentions), LIMITS.mentions, "names", "surest")
         part = bool(notes)
         surest = sorted(mentions, key=lambda mention: -mention.score)
         left_out = {p for mention in surest[LIMITS.mentions :] for p in mention.words}
         mentions = sorted(surest[: LIMITS.mentions], key=mentions.index)
-        if not cues.plainly:  # "is Sam Welsh" asks whether what stands beside him holds
-            mentions = change("apposition", mentions, self._told_once)
+        if not cues.yesno:  # "is Sam Welsh" asks whether what stands beside him holds
+            mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         masked |= left_out
-        names = left_out | {place for mention in mentions for place in mention.words}
-        words = change("spelling", cues.words, lambda some: self._spelling.put_right(some, names))
-        cues = dataclasses.replace(cues, words=words)
         cues = self.facts.with_today(cues)
         notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
         named = self.labels_by_word.named(alignment)
-        classes = change(
-            "class-verbs",
-            list(self.finder.classes(cues)),
-            lambda some: [one for one in some if not _done(cues, one, mentions)],
-        )
+        classes = self.finder.classes(cues)
         kinds, more = first_ones((c.kind for c in classes), LIMITS.classes, "classes")
         notes += more
         part |= bool(more)
         classes = [c for c in classes if c.kind in kinds]
-        told = words._replace(text=text, spans=[moved.span(*span) for span in words.spans])
+        told = cues.words._replace(
+            text=text, spans=[moved.span(*span) for span in cues.words.spans]
+        )
         cues = dataclasses.replace(cues, words=told)
         sense = functools.partial(self.senses.of, " ".join(alignment.noun))
         count = len(mentions)
@@ -170,13 +156,11 @@ class Readings:
         """Whether words are a name and nothing else; not the "director" of an award's long name,
         nor an "account manager" where one thing is another's."""
         words = cues.words.folded[mention.first : mention.last + 1]
-        part = len(words) == 1 and mention.options[0].how == "part"
-        label = tuple(words) in self._said or (part and self.labels_by_word.bear(words[0]))
-        return mention.score >= _CERTAIN and not label
+        return mention.score >= _CERTAIN and tuple(words) not in self._said
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
-        part = without_asides(text, self.rules)
+        part = without_asides(text)
         found = self._read(part, topics)
         says = max(found[0].content, default=0.0) >= 1  # not "which ones would those be?"
         sure = bool(topics) or any(m.score >= _SURELY for m in found[1])
@@ -212,12 +196,6 @@ class Readings:
         return LabelIndex(self.vocabulary.labels)
 
     @functools.cached_property
-    def _spelling(self) -> Spelling:
-        labels = (w for w in self.labels() if w not in ANCHORS.values())
-        words = (word for label in labels for word in folded_words(label))
-        return Spelling(words, words_known(self.vectors.encoder))
-
-    @functools.cached_property
     def _said(self) -> set[tuple[str, ...]]:
         """Labels of relations that are nouns, word by word."""
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
@@ -225,9 +203,6 @@ class Readings:
 
     def _as_labelled(self, cues: Cues) -> Cues:
         """A superlative that stands so in a relation's label is a part of it: "first described"."""
-        return self.rules.rewritten("label-superlative", cues, self._without_superlative)
-
-    def _without_superlative(self, cues: Cues) -> Cues:
         if cues.extreme is None or not cues.extreme.words:
             return cues
         last = max(cues.extreme.words)
@@ -314,22 +289,8 @@ class Readings:
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
         found = [c for c in found if not self._is_statement(c)]
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
-        if asked.cues.plainly:
-            found = [c for c in found if c.result or c.wanting] or found
         found = fitting(asked, found, self.find)
         return ranked(found)[: self.settings.looked_at]
-
-
-def _done(cues: Cues, named: ClassMention, mentions: Sequence[Mention]) -> bool:
-    """Whether the word of a class is a verb: "what did Ann order"."""
-    words, at = cues.words.folded, named.first
-    if (
-        named.last > at
-        or _DO.isdisjoint(words[: max(at - 1, 0)])
-        or singular(words[at]) != words[at]
-    ):
-        return False
-    return words[at - 1] in _SUBJECTS or any(mention.last == at - 1 for mention in mentions)
 
 
 def _place(cues: Cues, name: str) -> tuple[int, int]:

@@ -21,7 +21,7 @@ class ReaderSettings:
         threshold: least calibrated confidence of an answer; None takes the one of the weights.
         readings: "did you mean" readings of a withheld answer.
         without: what to leave out, for ablations, joined by commas: groups of views ("vectors",
-            "overlap", "types", "length", "turns", "linking") and rules (see `rules`).
+            "overlap", "types", "length", "turns", "linking").
         weights: folder of other weights, as training them leaves it; "" takes those shipped.
         choose: what the readings are chosen by: "views" of their structure alone, or "pair", the
             likeness of question and sentence added to them where there are weights for it.

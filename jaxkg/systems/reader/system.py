@@ -15,7 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import LIMITS, longer, shortened
-from jaxkg.query import Rows, Total, query_to_dict
+from jaxkg.query import Rows, query_to_dict
 from jaxkg.readings import say
 from jaxkg.readings.pair import PairScorer
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
@@ -182,14 +182,6 @@ class Reader(QuestionAnswering):
 
     def seen(self, asked: Asked) -> Seen:
         """`look`, of a question whose words are read."""
-        seen = self._seen(asked)
-        if not totals.of_things(asked) or any(isinstance(one.query, Total) for one in seen.best):
-            return seen
-        plain = self._seen(totals.without_adding(asked))
-        counted = [totals.counted_up(one, self.readings.find) for one in plain.found]
-        return dataclasses.replace(plain, asked=asked, found=counted)
-
-    def _seen(self, asked: Asked) -> Seen:
         found = self.readings.of(asked)
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))

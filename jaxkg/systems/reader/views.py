@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from jaxkg.deadline import check
+from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader.linking.relations import NAMES as LINKING
 from jaxkg.systems.reader.linking.relations import RelationLinking, linking_views
-from jaxkg.systems.reader.rules import left_out
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sides.shape import shape_views, topic_views
@@ -81,11 +81,6 @@ class Seen:
     scores: np.ndarray
     sentence: np.ndarray | None = None
 
-    @property
-    def best(self) -> list[Candidate]:
-        """The likeliest reading, where there is any."""
-        return [self.found[int(self.scores.argmax())]] if self.found else []
-
 
 def kept_views(without: str) -> np.ndarray:
     """[F] bool: the views that an ablation leaves.
@@ -96,8 +91,11 @@ def kept_views(without: str) -> np.ndarray:
     >>> int(kept_views("").sum()) == len(NAMES), int(kept_views("length").sum()) < len(NAMES)
     (True, True)
     """
-    names = left_out(without, frozenset(_GROUPS))
-    gone = {name for group in names & _GROUPS.keys() for name in _GROUPS[group]}
+    names = set(filter(None, map(str.strip, without.split(","))))
+    if unknown := names - _GROUPS.keys():
+        known = ", ".join(_GROUPS)
+        raise JaxkgError(f"the reader has no part {min(unknown)!r} to leave out; it has {known}")
+    gone = {name for group in names for name in _GROUPS[group]}
     return np.array([name not in gone for name in NAMES])
 
 

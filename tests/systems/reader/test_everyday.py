@@ -42,19 +42,13 @@ def office() -> Readings:
 @pytest.mark.parametrize(
     ("question", "named"),
     [
-        ("Welche Hütte ist die höchste?", set()),
-        ("Which hut is the highest?", set()),
-        ("In which hut does it rain?", set()),
         ("How high is the Glorer Hütte?", {"Glorer Hütte"}),
         ("In welchem Ort liegt die Glorer Hütte?", {"Glorer Hütte"}),
         ("How high is the A Hut?", {"A Hut"}),
-        ("Which hut opened first?", set()),
         ("glorer town", {"Glorer Hütte"}),
         ("which glorer dogs are there", {"Glorer Hütte"}),
         ("Which Glorer things are there?", {"Glorer Hütte"}),
         ("Welche Glorer Orte gibt es?", {"Glorer Hütte"}),
-        ("Which huts have a power of 4.5 MW?", set()),
-        ("Which hut has the SG 4.5-145?", {"SG 4.5-145"}),
     ],
 )
 def test_what_is_asked_for_is_no_name(huts, question, named):

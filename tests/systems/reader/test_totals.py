@@ -82,12 +82,6 @@ def test_the_highest_is_not_offered_for_a_total(acts):
         assert all("the first by" not in one.words for one in acts.understand(question).readings)
 
 
-def test_a_total_of_things_is_their_number(acts):
-    assert told(acts, "What is the total number of acts?") == ["5"]
-    assert told(acts, "Acts on the River Stage in total?") == ["2"]
-    assert told(acts, "Which acts are on the River Stage altogether?") != ["2"]
-
-
 def test_a_part_that_nothing_is_said_of_is_not_added_up_for_all():
     """Two of three are rented; who asks for all of them does not speak of those."""
     facts = [("A", "rent", "10"), ("B", "rent", "20"), ("C", "rent", "60"), ("A", "rented by", "F")]

@@ -8,7 +8,6 @@ from training.splice import spliced
 from training.spoken import spoken_world
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.corrections import nameless
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -96,29 +95,3 @@ def test_examples_are_kept(tmp_path):
     assert again.count + again.lost == len(asked)
     for name in ("views", "right", "offsets"):
         assert np.array_equal(getattr(again, name), getattr(some, name))
-
-
-@pytest.mark.parametrize(
-    ("question", "denied"),
-    [
-        ("What is the phone number of Hotel Krone?", {"stands in", "e-mail"}),
-        ("Which phone number has Hotel Krone?", {"stands in", "e-mail"}),
-        ("What is the mail of Hotel Krone?", {"stands in", "called on"}),
-        ("Where is Hotel Krone?", set()),
-        ("Who has the phone of Hotel Krone?", {"e-mail"}),
-    ],
-)
-def test_what_is_asked_for_is_written_as_such(question, denied):
-    facts = [
-        ("Hotel Krone", "stands in", "Thun"),
-        ("Hotel Krone", "called on", "033 22 11"),
-        ("Hotel Krone", "e-mail", "at the desk"),  # bears the name
-    ]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    asked = readings.asked(question)
-    steps = [one for one in readings.of(asked) if 0 <= one.last < 3 and len(one.relations) == 1]
-    assert len(steps) >= 3
-    told = {
-        readings.kg.relation_name(c.last) for c in steps if contradicted(asked, c, readings.find)
-    }
-    assert told == denied

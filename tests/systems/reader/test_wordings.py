@@ -1,10 +1,7 @@
 """Ways of putting a question that say nothing of what it is about."""
 
-from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.bounds import plain_values
 from jaxkg.systems.reader.language.cues import read_cues
-from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.settings import ReaderSettings
 
 
 def test_what_follows_a_statement_denies_nothing():
@@ -33,13 +30,3 @@ def test_halves_speeds_and_what_is_skipped():
     assert fast.sign(("top knots",), "number")
     assert not fast.sign(("days",), "number")
     assert read_cues("Who sails but skips the fair?").except_at == 2
-
-
-def test_whether_anything_was_done_is_asked_of_its_date():
-    facts = [(f"T-{n}", "opened", f"2024-01-0{n}") for n in range(1, 6)]
-    facts += [(f"T-{n}", "closed", f"2024-02-0{n}") for n in range(1, 4)]
-    facts += [(f"T-{n}", "is a", "ticket") for n in range(1, 6)]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
-    for question, result in [("Was T-1 closed?", "yes"), ("Has T-5 been closed yet?", "no")]:
-        found = readings.of(readings.asked(question))
-        assert {c.result for c in found if c.shape == "yesno"} == {result}, question

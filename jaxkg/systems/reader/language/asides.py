@@ -11,10 +11,9 @@ import re
 from typing import NamedTuple
 
 from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, GRADABLE
-from jaxkg.systems.reader.rules import ALL, Rules
 
 # A full stop ends a sentence after a word in small letters alone: "St. Mira", "No. 2", "A v. B".
-_END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
+_END = re.compile(r"[?!;](?=\s)|(?<=[a-z]{3})(?<!\bProf)\.(?=\s+[A-Z])|(?<=[a-z]{2}):(?=\s)")
 _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count", "nenne", "zeige"}
 _FEW = 4
 """Words from which on what stands before a colon has to ask to be a part of the question."""
@@ -97,7 +96,7 @@ def _grades(text: str) -> bool:
     return asks and any(word in GRADABLE for word in words)
 
 
-def without_asides(text: str, rules: Rules = ALL) -> str:
+def without_asides(text: str) -> str:
     """The sentences that ask, as long as the whole: what is beside them is blank.
 
     >>> without_asides("I need it soon: who made Alien? Thanks a lot")
@@ -117,7 +116,4 @@ def without_asides(text: str, rules: Rules = ALL) -> str:
         asks or (part.rstrip().endswith(":") and _grades(part)) for part, asks in zip(parts, asking)
     ]
 
-    def alone(parts: list[str]) -> list[str]:
-        return [part if asks else " " * len(part) for part, asks in zip(parts, asking)]
-
-    return "".join(rules.rewritten("asides", parts, alone))
+    return "".join(part if asks else " " * len(part) for part, asks in zip(parts, asking))

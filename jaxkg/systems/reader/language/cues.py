@@ -20,7 +20,6 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     LIGHT,
     NOT,
     OF_MINE,
-    SAME,
     SO,
     STOP,
 )
@@ -38,21 +37,12 @@ _COUNT_WORDS = "how many|how often|number of|no of|wie viele|wie oft"
 _COUNTS = {tuple(words.split()) for words in _COUNT_WORDS.split("|")}
 _IN_ALL = frozenset(["total", "overall"])
 _OFFERS = {"have", "know", "stock", "sell", "offer", "carry", "serve", "help", "got"}
-_ANYTHING_WORDS = (
-    "somebody someone anybody anyone something anything another jemand jemanden etwas irgendein"
-)
-_ANYTHING = frozenset(_ANYTHING_WORDS.split())
-_HAVE_SOME = re.compile(
-    r"\b(?:have|has|had|having|with|got|own|owns|haben|hat|hatte|mit) "
-    r"(?:an?|any|some|eine?[nmr]?) \w"
-    r"|\b(?:have|has) (?:ever )?(?:been )?\w+e[dn]\b|\b(?:are|were|is|was) (?:ever )?\w+e[dn]\b"
-)
 _YET = re.compile(r"\b(?:yet|already|or not)\s*\?\s*$", re.IGNORECASE)
 _IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
-_ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
+_ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,8 +62,6 @@ class Cues:
         bounds: values to compare with.
         both: of two things at once: "both", "as well as".
         either: has "or".
-        same: asks for what shares something with a topic: "in the same office as".
-        some: of what has anything of something: "named for somebody", "with an allergy".
         except_at: word from which on things are left out.
         negated: word of a "not".
         graded: words of what a superlative or comparative is said of: "longest book".
@@ -94,8 +82,6 @@ class Cues:
     bounds: tuple[Bound, ...] = ()
     both: bool = False
     either: bool = False
-    same: bool = False
-    some: bool = False
     except_at: int | None = None
     negated: int | None = None
     graded: tuple[int, ...] = ()
@@ -196,9 +182,6 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         bounds=bounds,
         both=bool({"both", "sowohl", "beide", "beiden"} & set(folded)) or "as well as" in lower,
         either=not {"or", "oder", "plus"}.isdisjoint(folded),
-        same=not yesno and any(word in SAME for word in folded),
-        some=not (yesno or negated or except_match)
-        and (bool(_ANYTHING & set(folded)) or bool(_HAVE_SOME.search(lower))),
         except_at=except_at,
         negated=negated_at,
         graded=_graded(folded, extreme or comparative),

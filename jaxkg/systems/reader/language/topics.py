@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable
 
@@ -16,15 +15,14 @@ from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.lexicon.cue_words import ASKS, LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.stems import alike, is_past
+from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words, singular
 
 _LONGEST = 9
-_ASKING = {word for word, kind in ASKS.items() if kind == "thing"} | {"many", "viele"}
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
@@ -225,10 +223,6 @@ class TopicFinder:
         """Whether the words may be a name: not function words alone, unless written as one."""
         folded, written = cues.words.folded, cues.words.written
         words = folded[first : last + 1]
-        if first == last and _asks_for_it(cues, first):
-            names = (split_words(self.vocabulary.kg.name(row)).folded for row, _ in rows)
-            if all(len(told) > 1 for told in names):
-                return False  # "A Hut"
         text = " ".join(written[first : last + 1])
         capital = text != text.lower() and first > 0
         names = {self.vocabulary.kg.name(row) for row, _ in rows}
@@ -280,10 +274,7 @@ class TopicFinder:
                 if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
-                options = []
-                asked = first == last and (_asks_for_it(cues, first) or _is_done(cues, first))
-                if not asked and not _of_decimal(cues, first, last):
-                    options = self._partial(words, written[first : last + 1], first, index)
+                options = self._partial(words, written[first : last + 1], first, index)
                 unknown = [w for w in words if w not in STOP and not self._familiar(w, index)]
                 if unknown:
                     options += self._misspelt(" ".join(words), index)
@@ -355,36 +346,6 @@ class TopicFinder:
                 found |= {key: max(score, found.get(key, 0.0)) for key, score, _ in close}
         best = sorted(found, key=lambda key: -found[key])[:3]
         return tuple(self.vocabulary.kg.name(index.by_key[key][0][0]) for key in best)
-
-
-def _asks_for_it(cues: Cues, place: int) -> bool:
-    """Whether a word is what is asked for and hardly a part of a name: the "hut" of "which hut",
-    but not the "nolan" of "which nolan films"."""
-    folded, written = cues.words.folded, cues.words.written
-    if place == 0 or place != next(iter(cues.noun), -1) or folded[place - 1] not in _ASKING:
-        return False
-    word, after = written[place], written[place + 1 : place + 2]
-    if word == word.lower():
-        return place + 1 not in cues.noun or is_past(folded[place + 1])
-    # German writes every noun so: "welche Hütte", but "welche Nolan-Filme".
-    return folded[place - 1].startswith("welch") and after == [w.lower() for w in after]
-
-
-def _is_done(cues: Cues, place: int) -> bool:
-    """Whether a word in small letters is what somebody does: the "holds" of "who holds"."""
-    word = cues.words.written[place]
-    before = cues.words.folded[place - 1] if place else ""
-    return ASKS.get(before) == "person" and word == word.lower()
-
-
-def _of_decimal(cues: Cues, first: int, last: int) -> bool:
-    """Whether words are but digits of a number with a decimal point: "4.5"."""
-    folded, spans = cues.words.folded, cues.words.spans
-    return all(word.isdigit() for word in folded[first : last + 1]) and any(
-        one[1] + 1 == two[0] and folded[at].isdigit() and folded[at + 1].isdigit()
-        for at, (one, two) in enumerate(itertools.pairwise(spans))
-        if at <= last and at + 1 >= first
-    )
 
 
 def soft_class(words: list[str], names: tuple[str, ...]) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
-from jaxkg.systems.reader.language.lexicon.opposites import opposed, turned
+from jaxkg.systems.reader.language.lexicon.opposites import turned
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.sets.labels import Labels, Letters, folded_words
 
@@ -27,8 +27,6 @@ _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
 _SAID = 0.8
 """Share of a label's words from which on a question says it, and likeness of a word to one."""
-_SPOKEN_OF = 0.5
-"""Cosine from which on a phrase speaks of a label, whatever else excludes it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +109,6 @@ class Alignment:
         self.relations: dict[int, Aligned] = {}
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
-        self._ruled_out: dict[tuple[str, ...], bool] = {}
         self._compared = 0
         self._batches: list[_Batch] = []
         self._batch_of: dict[tuple[str, ...], tuple[int, int]] = {}
@@ -226,31 +223,6 @@ class Alignment:
         at = float(said[-1]) if len(said) else aligned.at
         told = (turned(self.words, folded_words(wording)) for wording in wordings)
         return self.cues.denied(at) != any(told)
-
-    def rules_out(self, wordings: tuple[str, ...]) -> bool:
-        """Whether the question's words exclude an element: no e-mail where a phone is asked for.
-
-        Not where others of them speak of it: "directors of what she acted in".
-        """
-        if wordings not in self._ruled_out:
-            labels = [folded_words(wording) for wording in wordings]
-            told = tuple(w for place, w in enumerate(self.words) if place not in self.masked)
-            excluded = all(opposed(told, label) for label in labels)
-            self._ruled_out[wordings] = excluded and not self._else_spoken_of(wordings, labels)
-        return self._ruled_out[wordings]
-
-    def _else_spoken_of(self, wordings: tuple[str, ...], labels: list[tuple[str, ...]]) -> bool:
-        """Whether words that do not exclude an element speak of it."""
-        against = {word for word in self.words for label in labels if opposed((word,), label)}
-        others = [
-            place
-            for place, (first, last) in enumerate(self.phrases)
-            if against.isdisjoint(self.words[first : last + 1])
-        ]
-        told = self.vectors.told(wordings)
-        if not others or not told.shape[1]:
-            return False
-        return float((self._encoded[0][others] @ told.T).max()) >= _SPOKEN_OF
 
     def letters(self, wordings: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
         """How alike words and an element's are by letters, nothing encoded.

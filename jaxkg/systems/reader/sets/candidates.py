@@ -36,7 +36,6 @@ class Candidates(Walks):
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
         paths: list[list[Candidate]] = []
-        most = None if asked.cues.same else self._looked_at
         hops = self._hops
         hops += asked.alignment.groups > hops  # a question that says more may ask for more
         for place, mention in enumerate(asked.mentions):
@@ -50,9 +49,7 @@ class Candidates(Walks):
                     explained=frozenset(mention.beside),
                     legs=((place, ()),),
                 )
-                some += self.paths(asked, start, hops, most)
-            if asked.cues.same:
-                some = [path for path in some if self._there_and_back(path)] or some
+                some += self.paths(asked, start, hops, self._looked_at)
             paths.append(self._wanted(ranked(some)))
         joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
@@ -107,11 +104,6 @@ class Candidates(Walks):
         pairs = (self._meet(rows[one], rows[two]) for one, two in asked.pairs)
         met = self.best(asked, itertools.chain.from_iterable(pairs), _MET)
         return [path for one in met for path in self.paths(asked, one, 1)]
-
-    def _there_and_back(self, path: Candidate) -> bool:
-        """Whether a path goes on to what shares something with where it came from."""
-        turned = self.kg.num_relations
-        return any(abs(a - b) == turned for a, b in itertools.pairwise(path.relations))
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
         """Sets that two or three topics share, and what one or two steps on from them is."""

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import functools
-import re
 
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
-from jaxkg.systems.reader.language.topics import Mention
-from jaxkg.systems.reader.rules import veto
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
 from jaxkg.systems.reader.sets.paths.quick import aligned
-from jaxkg.words import singular
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
-_REPORTS = r"(?:report|answer)(?:s|ed|ing)?(?: \w+ly| straight)? to"
-_BELOW = re.compile(rf"(?:^|(?<!the )(?<!a )(?<!s )\b){_REPORTS}$")
-_ABOVE = re.compile(rf"{_REPORTS}\b")
-"""What stands before, or after, who somebody's boss is, or who has one."""
-_HAVE = {"has", "have", "had", "having", "got", "with", "lists", "list", "names", "name"}
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
 
@@ -97,49 +88,6 @@ def _past_articles(words: list[str], at: int) -> int:
     while at and words[at - 1] in _ARTICLES:
         at -= 1
     return at
-
-
-@veto
-def turned_about(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading walks from Anna to her boss where who "has Anna as a boss" or "reports to
-    Anna" is asked for, or from her to those below where "Anna reports to" is."""
-    words = asked.cues.words.folded
-    for mention, codes in candidate.legs:
-        one = asked.mentions[mention]
-        had = not _HAVE.isdisjoint(words[max(0, one.first - 2) : one.first])
-        had &= words[one.last + 1 : one.last + 2] == ["as"]
-        below = _BELOW.search(" ".join(words[max(0, one.first - 4) : one.first]))
-        if codes and (had or below):
-            return codes[0] < find.kg.num_relations
-        if codes and _is_doer(asked, one, codes[0], find):
-            return True
-        if codes and _is_owned(asked, one.last, codes[0], find):
-            return codes[0] >= find.kg.num_relations
-        if len(codes) == 1 and _ABOVE.match(" ".join(words[one.last + 1 : one.last + 4])):
-            return codes[0] >= find.kg.num_relations
-    return False
-
-
-def _is_doer(asked: Asked, one: Mention, code: int, find: Candidates) -> bool:
-    """Whether a walk goes to what has somebody as its "rider" where what he "rides" is asked for,
-    by that verb, and known."""
-    if code < find.kg.num_relations:
-        return False
-    doers = {stem(label) for label in find.wordings(code) if label.endswith(("er", "or"))}
-    words = {word for word in asked.cues.words.folded if stem(word) in doers}
-    if not words or any(word.rstrip("s").endswith(("er", "or")) for word in words):
-        return False
-    total = find.kg.num_relations
-    own = (c for o in one.options for c in find.vocabulary.around.relations(o.entity) if c < total)
-    return any(is_verb(label) and stem(label) in doers for c in own for label in find.wordings(c))
-
-
-def _is_owned(asked: Asked, last: int, code: int, find: Candidates) -> bool:
-    """Whether what a relation leads to, by its own name, is what stands after "Anna's"."""
-    words = asked.cues.words.folded
-    owned = tuple(map(singular, words[last + 2 :])) if words[last + 1 : last + 2] == ["s"] else ()
-    labels = (folded_words(label) for label in find.wordings(code) if not is_verb(label))
-    return any(owned[: len(label)] == label for label in labels if label)
 
 
 def _is_done(before: list[str]) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jaxkg.query import Domain, Intersection, Node, Where
-from jaxkg.systems.reader.language.bounds import Bound
+from jaxkg.query import Where
 from jaxkg.systems.reader.language.lexicon.opposites import turned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.labels import folded_words
@@ -22,8 +21,6 @@ _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 _NAMED = 0.6
 """The same where it alone tells of what is spoken."""
-_WHOLE = 0.8
-"""Likeness of letters from which on a word is one of a label's."""
 
 
 class Holding:
@@ -79,30 +76,3 @@ class Holding:
                 base.node, (self.kg.relation_name(code),), "=", self.kg.entity_ids[told[denied]]
             )
             yield self.measured.those(base, query, kept, code, fit=fit)
-
-    def too(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
-        """Those of a set that holds for which another relation that is named says true, too."""
-        for one in self.all(asked, base):
-            pair = {base.measure, one.measure}
-            told = [asked.alignment.letters(self.find.wordings(code)) for code in pair]
-            if len(pair) == 2 and all(s >= _SPOKEN_OF and lex.max() > _WHOLE for lex, s, _ in told):
-                yield one._replace(fit=min(one.fit, base.fit))
-
-    def some(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
-        """Those of a set that have anything of a relation that is named, or more than none."""
-        walked = {code % self.kg.num_relations for code in base.relations}
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
-            if self.vocabulary.role(code) or code % self.kg.num_relations in walked:
-                continue
-            fit = self.measured.fit(asked, code, "")
-            if fit < _SPOKEN_OF or self.vocabulary.truths(code):
-                continue
-            domain, name = self.vocabulary.domain(code), self.kg.relation_name(code)
-            query: Node = Intersection((base.node, Domain((name,))))
-            kept = np.intersect1d(base.ends, domain)
-            if self.vocabulary.ends_kind(code) == "number":
-                above = self.measured.kept(base, code, Bound(">", "0"))
-                if above is not None:
-                    query, kept = above
-            if 0 < len(kept) < len(base.ends):
-                yield self.measured.those(base, query, kept, code, fit=fit)

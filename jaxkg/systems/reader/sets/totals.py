@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.kg.link.folding import split_words
-from jaxkg.kg.queries.rules import ROOTS, refusal
+from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Count, Domain, Extreme, Query, Rows, Step, Total, Union
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, ASKS
+from jaxkg.query import Domain, Extreme, Query, Rows, Step, Total, Union
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.views import Seen
@@ -82,35 +82,6 @@ def unadded(asked: Asked, candidate: Candidate) -> bool:
     grade = asked.cues.extreme
     first = candidate.shape == "extreme" and not isinstance(candidate.query, Total | Rows)
     return first and grade is not None and bool(grade.adds)
-
-
-def of_things(asked: Asked) -> bool:
-    """Whether a "total" may be a number of things: "the total of patients", "jobs in total"."""
-    words, grade = asked.cues.words.folded, asked.cues.extreme
-    if grade is None or grade.adds != "sum":
-        return False
-    at = min(grade.words)
-    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
-    asks = any(word in ASKS or word == "how" for word in words)
-    if asks and before != "the":
-        return False  # "which films did they make altogether" asks for all of them
-    named = any(mention.first == at + 1 for mention in asked.classes)
-    return named or not after or after == ["of"] or before == "in"
-
-
-def without_adding(asked: Asked) -> Asked:
-    """A question as if it did not ask for a total."""
-    cues = dataclasses.replace(asked.cues, extreme=None, graded=(), adds="")
-    return dataclasses.replace(asked, cues=cues)
-
-
-def counted_up(candidate: Candidate, find: Candidates) -> Candidate:
-    """A reading that finds things with their number for an answer; others as they are."""
-    values = candidate.last >= 0 and find.vocabulary.ends_kind(candidate.last) != "thing"
-    if candidate.result or candidate.wanting or values or type(candidate.query) in ROOTS:
-        return candidate
-    number = str(len(candidate.ends))
-    return candidate._replace(query=Count(candidate.node), shape="count", result=number)
 
 
 def says_adding(asked: Asked, find: Candidates, code: int) -> bool:

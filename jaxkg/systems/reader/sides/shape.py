@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jaxkg.systems.reader.language.lexicon.cue_words import EVERY
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import counted_direction
 from jaxkg.systems.reader.sets.paths.quick import aligned, class_aligned
-
-_WHO_ARE = {("who", "are"), ("what", "are"), ("wer", "sind"), ("was", "sind")}
 
 
 def topic_views(asked: Asked, candidate: Candidate) -> dict[str, float]:
@@ -71,7 +68,6 @@ def shape_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[st
         found["measure lex"] = told.best_lex
         found["measure sem"] = told.best_sem
         found["measure direction"] = counted_direction(asked, candidate, find)
-    found["all asked"] = _all_asked(asked, candidate)
     found["negated"] = aside
     found["wanting"] = candidate.wanting > 0
     found["share wanting"] = candidate.wanting
@@ -95,13 +91,3 @@ def shape_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[st
     found["answers itself"] = home and starts >= set(candidate.ends.tolist())
     found["quick"] = candidate.quick
     return found
-
-
-def _all_asked(asked: Asked, candidate: Candidate) -> bool:
-    """Whether a reading is all of a class that the question names and asks for all of: "list the
-    courses", "who are our drivers"."""
-    if not candidate.whole_class:
-        return False
-    words = asked.cues.words.folded
-    every = not EVERY.isdisjoint(words) or tuple(words[:2]) in _WHO_ARE
-    return every and {mention.kind for mention in asked.classes} >= set(candidate.classes)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.link.folding import split_words
 from jaxkg.query import Where
 from jaxkg.systems.reader.language.asides import topic_in_place
 from jaxkg.systems.reader.language.cues import read_cues
-from jaxkg.systems.reader.language.spelling import Spelling
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 
@@ -49,28 +47,6 @@ def family() -> Readings:
 def test_who_is_male_is_a_boy(family):
     assert {"Nat"} in answered(family, "which of them are boys?")
     assert {"Ida", "Zoe"} in answered(family, "who are the women?")
-
-
-def test_slips_of_the_graphs_words_are_put_right():
-    def right(text, known=None):
-        knows = None if known is None else known.__contains__
-        spelling = Spelling(["status", "trainer", "patrol", "contact"], knows)
-        return " ".join(spelling.put_right(split_words(text), {0}).folded)
-
-    assert right("staus of the staus?") == "staus of the status"
-    assert right("who is the contct?") == "who is the contact"
-    assert right("the trained patroller") == "the trained patroller"
-    assert right("the strata trains", {"strata"}) == "the strata trains"
-    # Where nothing tells which words there are, one has to be closer.
-    assert right("a tranier") == "a tranier"
-    assert right("a tranier", {"x"}) == "a trainer"
-
-
-def test_a_slip_names_a_class():
-    readings = readings_of(
-        [("Ann", "is a", "engineer"), ("Bo", "is a", "engineer"), ("Ann", "runs", "Ash")]
-    )
-    assert readings.asked("wich enginere runs Ash?").classes
 
 
 TICKETS = [
@@ -120,7 +96,6 @@ def test_what_there_is_goes_to_its_pronoun(text, moved):
     [
         ("GR-06 back running yet?", True, ""),
         ("which is back yet?", False, "thing"),
-        ("weight of Bramble when he arrived", False, ""),
         ("when did he arrive", False, "date"),
     ],
 )
@@ -132,15 +107,6 @@ def test_what_a_question_wants(text, yesno, wants):
 def test_every_one_is_asked_for():
     cues = read_cues("For the morning report I need every piste off the gondola")
     assert [cues.words.folded[at] for at in cues.noun] == ["piste"]
-
-
-def test_a_verb_is_no_part_of_a_name():
-    readings = readings_of(
-        [("Tern", "status", "wind hold"), ("Ann", "allergic to", "food allergy")]
-    )
-    assert not readings.asked("who holds it").mentions
-    assert readings.asked("the hold of it").mentions
-    assert not readings.asked("what allergies are there").mentions
 
 
 MEETS = [
@@ -157,7 +123,6 @@ MEETS = [
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        ("which churches have an organ and are heated?", {"Elm"}),
         ("which churches are still available?", {"Ash", "Oak"}),
         ("Which aren't in English or Latin?", {"Kolysanka"}),
         ("what is sung on 12 March?", {"Lux"}),
@@ -196,16 +161,6 @@ CARS = [
     *((car, "hire", cost) for car, cost in (("Kilo 1", "£95 a month"), ("Bike", "£8.50/day"))),
     ("Kilo 2", "hire", "£1,200"),
 ]
-
-
-def test_what_a_value_picks_is_of_all_that_have_one():
-    cars = readings_of(CARS)
-    found = cars.of(cars.asked("which of ours has the highest mileage?"))
-    first = [c for c in found if c.shape == "extreme" and not c.relations]
-    assert {cars.kg.name(end) for c in first for end in c.ends.tolist()} == {"Bike", "Kilo 2"}
-    assert not [c for c in first if c.classes]
-    found = cars.of(cars.asked("which estate has the highest mileage?"))
-    assert [c for c in found if c.shape == "extreme" and c.classes]
 
 
 def test_money_for_each_of_something_has_a_price():

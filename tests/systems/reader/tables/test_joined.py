@@ -3,7 +3,6 @@
 import pytest
 
 from jaxkg.kg import read_graph
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -54,24 +53,16 @@ def test_a_row_leads_to_what_it_joins(joined, question, wanted):
 
 @pytest.mark.parametrize(
     "question",
-    ["What role did Ann play in Lear?", "Which roles have more than 45 lines?",
-     "What did Oak Farm order?", "What did Elm Kennels order in 2023?"],
+    ["What role did Ann play in Lear?", "Which roles have more than 45 lines?"],
 )  # fmt: skip
 def test_rows_answer_nothing_that_does_not_name_them(joined, question):
     told = frozenset().union(*answers(joined, question))
     assert told
     assert not [name for name in told if name.startswith(("order ", "_:"))]
     through = [c for c in joined.of(joined.asked(question)) if c.shape == "path" and c.through]
-    assert through or "lines" in question or "2023" in question or "Lear" in question
+    assert through or "lines" in question or "Lear" in question
     counts = joined.of(joined.asked("How many orders has Elm Kennels placed?"))
     assert "2" in {c.result for c in counts}
-
-
-def test_a_class_said_as_a_verb_is_no_class(joined):
-    assert not joined.asked("What did Oak Farm order?").classes
-    assert not joined.asked("What did they order?").classes
-    assert joined.asked("Which orders did Oak Farm place?").classes
-    assert joined.asked("Did Oak Farm place an order?").classes
 
 
 def test_one_and_nought_are_true_and_false(joined):
@@ -91,17 +82,6 @@ def test_true_and_false_are_yes_and_no_in_any_words(joined):
         assert {c.result for c in told} == {result}
     found = joined.of(joined.asked("Isn't the Collar sold?"))
     assert not any(joined.vocabulary.truths(c.last) for c in found if c.shape == "yesno")
-
-
-def test_metres_are_not_told_by_kilometres(joined):
-    asked = joined.asked("How many metres is the Collar?")
-    by = {
-        joined.kg.relation_name(c.relations[0]): contradicted(asked, c, joined.find)
-        for c in joined.of(asked)
-        if c.shape == "path" and len(c.relations) == 1
-    }
-    assert by["length (km)"]
-    assert not by["height (m)"]
 
 
 @pytest.mark.parametrize(

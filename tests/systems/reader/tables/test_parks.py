@@ -35,18 +35,6 @@ def told(readings, question):
     return [(c, frozenset(readings.kg.name(end) for end in c.ends.tolist())) for c in found]
 
 
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("Which warden looks after no park with a pond?", {"Ana Cole"}),
-        ("Which wardens have no park in Wickby?", {"Tom Reed"}),
-        ("Which town has no park with a playground?", {"Wickby", "Sefton"}),
-    ],
-)
-def test_those_are_left_who_have_no_such_thing(parks, question, wanted):
-    assert any(c.shape == "except" and ends == wanted for c, ends in told(parks, question))
-
-
 def test_the_most_of_some_things_is_no_largest_of_another_number(parks):
     asked = parks.asked("Which town has the most parks?")
     found = parks.of(asked)

@@ -118,12 +118,8 @@ ALONE = words("cues.alone")
 KINDS = words("cues.kinds")
 NEXT = words("cues.next")
 """Words for all that is below in a hierarchy of kinds, and for what is right below alone."""
-SAME = words("cues.same")
-"""Words of who has something that somebody else has, too."""
 AGES = words("cues.ages")
 """Words of relations that tell how old something is."""
-EVERY = words("cues.every")
-"""Words of a question for all there are."""
 NOT = re.compile(
     r"\b(?:out of (?:order|stock|service|use|action|print)|"
     r"still (?:needs?|lacks?|awaits?|awaiting|waiting)|"

@@ -13,7 +13,6 @@ from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.systems.reader.rules import ALL, Rules
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.further import Further, joined
 from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
@@ -44,14 +43,12 @@ class Walks:
         edges: int,
         expanded: int,
         looked_at: int,
-        rules: Rules = ALL,
     ) -> None:
         self.vocabulary = vocabulary
         self.kg = vocabulary.kg
         self._hops, self._edges = hops, edges
         self._expanded, self._looked_at = expanded, looked_at
         self._shared_classes = SharedClasses(vocabulary)
-        self.rules = rules
 
     @functools.cached_property
     def sets(self) -> QuerySets:
