@@ -28,6 +28,7 @@ _BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", 
 _VALUES = ("value", "@value", "#text", "$", "_text", "text")
 _TYPED = frozenset(("S", "N", "BOOL", "$oid", "$date"))
 """The one key of a value of DynamoDB and MongoDB, and what begins with `$number`."""
+_TYPED_BEGIN = ("S", "N", "B", "$")
 _VALUE_KEYS = frozenset(_VALUES)
 _OF_VALUES = frozenset(
     (
@@ -86,10 +87,15 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return _flat(key, held) if held and isinstance(held[0], dict) else held
     if not isinstance(value, dict):
         return value
-    value = _own(value)
-    deep = any(isinstance(inner, dict | list) for inner in value.values())
-    if not deep and len(value) > 1 and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
-        return value
+    if not _OWN.isdisjoint(value):
+        value = _own(value)
+    for inner in value.values():
+        if type(inner) is dict or type(inner) is list:
+            break
+    else:
+        typed = len(value) == 1 and next(iter(value))[:1] in _TYPED_BEGIN
+        if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
+            return value
     if len(value) <= _FEW and (held := _wrapped(value)) is not value:
         return plain(held, key, maps)
     if (page := _page(value)) is not None:
@@ -122,6 +128,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     return found
 
 
+_OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links"))
 _LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
 
 

@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from jaxkg.kg.files.tables.keys import (
     row_id,
     row_names,
 )
-from jaxkg.kg.queries.columns import all_days, all_values, is_value
+from jaxkg.kg.queries.columns import all_days, all_values, is_value, read_column
 from jaxkg.words import relation_words
 
 PLAIN_TABLE = "read as a table: one entity per row"
@@ -36,6 +37,7 @@ _NULL = frozenset(("", "NULL", "\\N", ":"))
 """Cells that say nothing, as databases write them."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
+_NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
 """Rows of a table up to which its last one may be their sum."""
 _ROWS_WITH_NAMES = 8
@@ -125,28 +127,22 @@ def is_total(rows: Sequence[Sequence[str]]) -> bool:
     >>> rows = [["North", "1", "2"], ["South", "3", "5"], ["East", "4", "9"], ["Total", "8", "16"]]
     >>> is_total(rows), is_total(rows[:3])
     (True, False)
+    >>> is_total([["A", "1,5 €", ""], ["B", "2,25 €", ""], ["C", "1,00 €", ""], ["", "4,75 €", ""]])
+    True
     """
     if not 4 <= len(rows) <= _TOTALLED:
         return False
-    *above, last = rows
     sums, texts = 0, 0
-    for at, cell in enumerate(last[1:], start=1):
-        numbers = [_number(row[at]) for row in above]
-        if any(number is None for number in numbers):
-            texts += bool(cell)
-            continue
-        total = _number(cell)
-        if total is None or abs(total - sum(filter(None, numbers))) > 1e-6 * max(1.0, abs(total)):
+    for cells in list(zip(*rows))[1:]:
+        values = read_column("number", cells).values
+        *above, total = (value and value[1] for value in values)
+        if None in above:
+            texts += bool(cells[-1])
+        elif total is None or abs(total - sum(above)) > _NEARLY * max(1, abs(total)):
             return False
-        sums += 1
-    return not texts and (sums > 1 or (sums == 1 and len(last) > 2))
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell.strip().replace(",", ""))
-    except ValueError:
-        return None
+        else:
+            sums += 1
+    return not texts and (sums > 1 or (sums == 1 and len(rows[0]) > 2))
 
 
 def row_sort(header: str, title: str) -> str:
