@@ -20,6 +20,7 @@ from jaxkg.foreign_json import DEEPEST, LARGEST
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.tables.cells import as_json
 from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
 from jaxkg.kg.files.yaml_text import read_yaml
 from jaxkg.words import relation_words, singular
@@ -185,7 +186,7 @@ def read_toml(path: Path, intake: Intake) -> None:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise JaxkgError(f"{path}: not TOML ({str(error)[:80]})") from error
-    read_jsonl(path, intake, _plain_toml(document))
+    read_jsonl(path, intake, as_json(document))
 
 
 def read_yaml_file(path: Path, intake: Intake) -> None:
@@ -199,15 +200,6 @@ def read_yaml_file(path: Path, intake: Intake) -> None:
     if not all(isinstance(item, dict | list) for item in documents):
         raise JaxkgError(f"{path}: no things in it: YAML without keys")
     read_jsonl(path, intake, documents[0] if len(documents) == 1 else documents)
-
-
-def _plain_toml(value: Any) -> Any:
-    """A value whose days and times are texts."""
-    if isinstance(value, dict):
-        return {key: _plain_toml(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain_toml(item) for item in value]
-    return value if isinstance(value, str | bool | int | float) else str(value)
 
 
 def _is_xml(head: Head) -> Sniff:

@@ -9,8 +9,7 @@ by the numbers of another file's rows are joined by `jaxkg.kg.files.tables.keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 _MARK = re.compile(r"(?P<name>[^:]*):(?P<mark>ID|LABEL|START_ID|END_ID|TYPE)(?:\([^)]*\))?")
 _MARKED = {"ID": "id", "LABEL": "type", "START_ID": "head", "END_ID": "tail", "TYPE": "relation"}
@@ -18,10 +17,6 @@ _TYPED = re.compile(
     r"(?P<name>[^:]+):(?:int|long|float|double|boolean|byte|short|char|string|point|date|"
     r"localtime|time|localdatetime|datetime|duration)(?:\[\])?(?:\{[^}]*\})?"
 )
-_EDGES = ("links", "edges", "relationships")
-_ENDS = ("source", "target")
-_SAID = ("relation", "label", "type", "kind", "name", "interaction")
-"""Keys of an edge that say what it is."""
 LINKED = "linked to"
 """The relation of edges that say nothing of what they are."""
 DIRECTIONS = {"Directed", "Undirected", "Mutual"}
@@ -47,13 +42,3 @@ def plain_header(cells: Sequence[str]) -> list[str]:
         _MARKED[mark["mark"]] if mark else named["name"] if named else word
         for word, mark, named in zip(words, marks, typed)
     ]
-
-
-def said_by(edge: Mapping[str, Any]) -> str:
-    """The key of an edge that says what it is; "" where none does.
-
-    >>> said_by({"source": 1, "target": 2, "type": " ", "name": "sails"}), said_by({"weight": 2})
-    ('name', '')
-    """
-    said = (key for key in _SAID if isinstance(edge.get(key), str) and edge[key].strip())
-    return next(said, "")

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.documents import walk
-from jaxkg.kg.files.exports import said_by
 from jaxkg.kg.files.json.read import read_jsonl
+from jaxkg.kg.files.json.relations import ends_of, said_by
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.records import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress
@@ -167,7 +167,9 @@ class _Network:
         if not record.keys() >= set(needed):
             return  # it is told
         if kind == "edge":
-            record |= {"label": one.drawn} if one.drawn and not said_by(record) else {}
+            ends = ends_of(tuple(record))
+            if one.drawn and not (ends and said_by(record, ends)):
+                record["label"] = one.drawn
             self.edges.append(record)
             return
         if record.keys() >= _LOOKS:

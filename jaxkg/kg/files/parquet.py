@@ -13,7 +13,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
-from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.tables.cells import as_json, cell_text
 from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
 
@@ -128,20 +128,11 @@ def holds_rows(path: Path, *, nested: bool = False) -> bool:
     return header_columns(names) is None and len(names) != 3 and len(names) > 1
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, bool | int | None) else cell_text(value)
-
-
 def read(path: Path, intake: Intake) -> None:
     """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
     options = intake.options
     if options.is_plain and holds_rows(path, nested=True):
-        records = [_plain(record) for record in parquet_records(path)]
+        records = [as_json(record) for record in parquet_records(path)]
         read_jsonl(path, intake, records)
         return
     if options.is_plain and holds_rows(path):

@@ -48,7 +48,6 @@ _LISTS_WORDS = (
 _LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
 _NAMES = ("name", "title", "label")
-_SORTS = ("type", "@type", "kind", "model", "labels", "class", "category", "group", "resourcetype")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
 _DEEPEST_LIST = 12

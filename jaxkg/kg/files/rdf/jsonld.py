@@ -40,7 +40,6 @@ _DCAT = _context(
     name="http://xmlns.com/foaf/0.1/name",
     **{key: f"{_DCT}{key}" for key in _OF_DCT.split()},
 )
-_FOAF = _context("http://xmlns.com/foaf/0.1/", "knows homepage img depiction")
 _CONTEXTS = {
     "schema.org": _SCHEMA,
     "schema.org/docs/jsonldcontext.json": _SCHEMA,

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any
 
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.tables.keys import TakenTable
@@ -15,6 +16,15 @@ from jaxkg.kg.queries.columns import NEARLY_ALL, is_nothing, likely_column
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
+
+
+def as_json(value: Any) -> Any:
+    """A value of another kind of document as JSON has it: days and the like are texts."""
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    return value if isinstance(value, str | bool | int | None) else cell_text(value)
 
 
 def cell_text(value: object) -> str:
