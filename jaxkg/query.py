@@ -141,6 +141,24 @@ class Match:
 
 
 @dataclasses.dataclass(frozen=True)
+class Quantifier:
+    """Entities of the source of whose path's ends as many as wanted are in a set.
+
+    By "inside" the ends that are in the set are counted: none of them (`= 0`), exactly two. By
+    "outside" the other ends are: with `= 0`, all ends are in the set; what has no end takes no
+    part. By "missing" it is those of the set that are no end: with `= 0`, all of the set are ends;
+    nothing takes part where the set is empty.
+    """
+
+    source: Node
+    path: tuple[str, ...]
+    within: Node
+    comparison: Comparison = "="
+    n: int = 0
+    by: Literal["inside", "outside", "missing"] = "inside"
+
+
+@dataclasses.dataclass(frozen=True)
 class Extreme:
     """The first `n` entities of the source, ordered by a value or a count at the end of a path.
 
@@ -247,9 +265,9 @@ class Compared:
     right: Node | Count
 
 
-Node: TypeAlias = (
-    "Entities | Domain | Step | Intersection | Union | Difference | Where | Match | Extreme"
-)
+Kept: TypeAlias = "Difference | Where | Match | Quantifier | Extreme"
+"""Some of the entities of a source."""
+Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Kept"
 Query: TypeAlias = "Node | Count | Total | Rows | Exists | Compared"
 """What a question may mean as a whole."""
 
@@ -288,6 +306,7 @@ OPERATORS: dict[str, type] = {
         Difference,
         Where,
         Match,
+        Quantifier,
         Extreme,
         Count,
         Total,
@@ -298,7 +317,7 @@ OPERATORS: dict[str, type] = {
 }
 """Every operator by its name in JSON."""
 
-_CHILDREN = {"source", "without", "left", "right"}
+_CHILDREN = {"source", "without", "within", "left", "right"}
 _LISTS = {"parts", "ids", "relations", "path", "other", "per", "columns", "having"}
 _RECORDS: dict[str, type] = {"columns": Column, "having": Having}
 _PLAIN = {"returns": bool, "largest": bool}

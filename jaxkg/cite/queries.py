@@ -30,6 +30,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Match,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -101,6 +102,8 @@ class _Cited:
         if isinstance(derived.query, Match):
             first = len(derived.query.path)
             return [*self.walks(parts[0], node), own[:first], own[first:]]
+        if isinstance(derived.query, Quantifier):
+            return [*self.walks(parts[0], node), *self._quantified(derived, node)]
         if isinstance(derived.query, Where | Extreme):
             return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
         if own:
@@ -137,6 +140,18 @@ class _Cited:
         if not isinstance(query, Where | Extreme) or query.by != "count":
             return []
         return self.onwards(node, query.path)
+
+    def _quantified(self, derived: Derived, node: int) -> list[_Walk]:
+        """Walks to the ends that are in the set, and why they are; also to others that count."""
+        query, within = derived.query, derived.parts[1]
+        assert isinstance(query, Quantifier)
+        walks: list[_Walk] = []
+        for walk in self.onwards(node, query.path):
+            if _holds(within, end := self._end(walk)):
+                walks += [walk, *self.walks(within, end)]
+            elif query.by == "outside":
+                walks.append(walk)
+        return walks
 
     def onwards(self, node: int, path: tuple[str, ...]) -> list[_Walk]:
         """One walk to every end of a path, while there is room."""

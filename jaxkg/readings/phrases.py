@@ -16,6 +16,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Query,
     Step,
     Union,
@@ -180,10 +181,7 @@ class Speaker:
 
     def ends(self, path: tuple[str, ...]) -> str:
         """What a path leads to from it, as a phrase in which it is called "it"."""
-        node: Node = _IT
-        for relation in path:
-            node = Step(node, (relation,))
-        return self.within(node, closed=True).text
+        return self.within(_of_it(path), closed=True).text
 
     # Conditions
 
@@ -223,6 +221,13 @@ class Speaker:
         if not node.path[0].startswith("^"):
             return label.verb if one else label.verbs
         return "" if label.verb else f"{'is' if one else 'are'} the {label.text} of"
+
+
+def _of_it(path: tuple[str, ...]) -> Node:
+    node: Node = _IT
+    for relation in path:
+        node = Step(node, (relation,))
+    return node
 
 
 def _chain(node: Node) -> list[Step]:
@@ -334,9 +339,25 @@ def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
     order = {"=": "the same as", "!=": "other than", "in": "within"}.get(node.comparison)
     dated = bool(node.path) and speaker.words.kind(node.path[-1]) == "date"
     order = order or ORDERS["date" if dated else "number"][node.comparison]
-    ends = [speaker.ends(path) for path in (node.path, node.other)]
+    ends = [speaker.bracketed(_of_it(path)).text for path in (node.path, node.other)]
     source = speaker.bracketed(node.source).text
-    return Phrase(f"{source} for which [{ends[0]}] is {order} [{ends[1]}]", is_list=True)
+    return Phrase(f"{source} for which {ends[0]} is {order} {ends[1]}", is_list=True)
+
+
+def _quantifier(speaker: Speaker, node: Quantifier, one: bool, chained: bool) -> Phrase:
+    source = speaker.bracketed(node.source).text
+    ends = speaker.bracketed(_of_it(node.path)).text
+    within = speaker.bracketed(node.within).text
+    none = (node.comparison, node.n) == ("=", 0)
+    number = "none" if none else f"{COUNTS.get(node.comparison, node.comparison)} {node.n}"
+    told = {
+        "inside": f"{number} of {ends} are among {within}",
+        "outside": f"{number} of {ends} are outside {within}",
+        "missing": f"{number} of {within} are missing from {ends}",
+    }[node.by]
+    if none and node.by == "outside":
+        told = f"all of {ends} are among {within}"
+    return Phrase(f"{source} for which {told}", is_list=True)
 
 
 def of_domain(node: Node, path: tuple[str, ...]) -> TypeGuard[Domain]:
@@ -402,5 +423,6 @@ PHRASES: dict[type, Callable[[Speaker, Any, bool, bool], Phrase]] = {
     Difference: _difference,
     Where: _where,
     Match: _match,
+    Quantifier: _quantifier,
     Extreme: _extreme,
 }

@@ -22,6 +22,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Match,
+    Quantifier,
     Rows,
     Step,
     Total,
@@ -259,6 +260,20 @@ SENTENCES = {
             Match(CITIES, ("city_population",), "<", ("state", "state_population")),
             "[cities whose state is Texas] for which [the city population of it] is less than "
             "[the state population of the state of it]",
+        ),
+        (
+            Quantifier(CITIES, ("^capital",), Entities(("state/texas",)), "=", 1),
+            "[cities whose state is Texas] for which exactly 1 of [states whose capital is it] "
+            "are among [Texas]",
+        ),
+        (
+            Quantifier(CITIES, ("state",), Entities(("state/texas",)), by="outside"),
+            "[cities whose state is Texas] for which all of [the state of it] are among [Texas]",
+        ),
+        (
+            Quantifier(CITIES, ("state",), Entities(("state/texas",)), by="missing"),
+            "[cities whose state is Texas] for which none of [Texas] are missing from "
+            "[the state of it]",
         ),
         (
             Extreme(CITIES, ("city_population",), True),

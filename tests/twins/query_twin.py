@@ -18,6 +18,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Match,
+    Quantifier,
     Rows,
     Step,
     Total,
@@ -166,6 +167,9 @@ class Twin:
             return {e for e in self.run(q.source) if self.where(q, e)}
         if isinstance(q, Match):
             return {e for e in self.run(q.source) if self.matches(q, e)}
+        if isinstance(q, Quantifier):
+            within = self.run(q.within)
+            return {e for e in self.run(q.source) if self.quantified(q, e, within)}
         if isinstance(q, Extreme):
             return self.extreme(q)
         if isinstance(q, Count):
@@ -200,6 +204,13 @@ class Twin:
             for y in values[1]
             if x is not None and y is not None
         )
+
+    def quantified(self, q, entity, within):
+        ends = self.ends(entity, q.path)
+        counted = {"inside": ends & within, "outside": ends - within, "missing": within - ends}
+        if not {"inside": {1}, "outside": ends, "missing": within}[q.by]:
+            return False
+        return compares(q.comparison, len(counted[q.by]), q.n)
 
     def where(self, q, entity):
         entities = self.ends(entity, q.path)

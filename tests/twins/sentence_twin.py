@@ -15,6 +15,7 @@ from jaxkg.query import (
     Having,
     Intersection,
     Match,
+    Quantifier,
     Rows,
     Step,
     Total,
@@ -298,7 +299,25 @@ class Grammar:
             found = Match(found, path, comparison, path_of(self._sets()))
             self._need("]")
             return found
+        if self._take(" for which "):
+            return self._quantifier(found)
         return self._conditions(found, True)
+
+    def _quantifier(self, source):
+        comparison, n = "=", 0
+        if every := self._take("all", "none"):
+            self._need(" of ")
+        else:
+            comparison = COUNTED[self._need(*COUNTED)]
+            n = int(self._match(r" (\d+) of ")[1])
+        first = self._unit_alone()
+        by = {"among": "inside", "outside": "outside", "missing from": "missing"}[
+            self._need(" are among ", " are outside ", " are missing from ")[5:-1]
+        ]
+        by = "outside" if every == "all" else by
+        second = self._unit_alone()
+        path, within = (second, first) if by == "missing" else (first, second)
+        return Quantifier(source, path_of(path), within, comparison, n, by)
 
     def _phrase(self):
         if self._take("either "):

@@ -26,6 +26,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -216,6 +217,8 @@ class RandomQueries:
             return Match(source, path, self._pick(_ORDERED if kind else ("=", "!=")), other)
         if path and self.rng.random() < 0.3:
             return self._counted(source, rows, path)
+        if path and self.rng.random() < 0.25:
+            return self._quantified(source, rows, path)
         row = int(self._pick(ends)) if len(ends) else 0
         kinds = [kind for kind, rows in zip(KINDS, self._valued) if len(rows) and row in rows]
         if not kinds or self.rng.random() < 0.2:
@@ -237,6 +240,18 @@ class RandomQueries:
             ends = np.unique(self.sets.step(ends, (relation,))[0])
         number = len(ends) + int(self.rng.integers(-1, 2))
         return Where(source, path, self._pick(_ORDERED), Value("number", str(number)), "count")
+
+    def _quantified(self, source: Node, rows: np.ndarray, path: tuple[str, ...]) -> Quantifier:
+        """How many ends are in a set, often one that holds all of one of the entities."""
+        ends = self.rng.permutation(rows)[:1]
+        for relation in path:
+            ends = np.unique(self.sets.step(ends, (relation,))[0])
+        within: Node = Entities(tuple(self.kg.entity_ids[end] for end in ends[:4].tolist()))
+        if not len(ends) or self.rng.random() < 0.4:
+            within = self._beside(within) if len(ends) else self._start()
+        by = self._pick(("inside", "outside", "missing"))
+        n = 0 if self.rng.random() < 0.5 else self._small() - 1
+        return Quantifier(source, path, within, self._pick(("=", *_ORDERED)), n, by)
 
     def value_at(self, kind: str, row: int) -> Value:
         """An entity's value as one to compare with."""

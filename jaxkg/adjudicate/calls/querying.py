@@ -20,7 +20,10 @@ _OPERATIONS = (
     "->", "<-", "largest", "smallest", "most ->", "most <-", "fewest ->", "fewest <-",
     "sum", "mean",
 )  # fmt: skip
-_FREE = '^(where|table|largest [0-9]|smallest [0-9]|->[+]|<-[+]) [^"]+$'
+_FREE = (
+    "^(where|table|largest [0-9]|smallest [0-9]|(none|only|all|exactly [0-9]) of|->[+]|<-[+]) "
+    '[^"]+$'
+)
 """Lines with a value in them, or several columns."""
 
 _SYSTEM = (
@@ -37,6 +40,8 @@ _SYSTEM = (
     "where RELATION > VALUE: keep those whose value compares so (=, !=, <, <=, >, >=). "
     "where RELATION = NAME: keep those related to a name; where <- RELATION = NAME the other way.\n"
     "and, or, except: combine with the lines that follow, which begin anew.\n"
+    "none of -> RELATION: keep those whose relation leads to nothing that the lines that follow "
+    "give; only of: to that alone; all of: to all of that; exactly 2 of: to as many of it.\n"
     "count, exists, sum RELATION, mean RELATION: last line only.\n"
     "table COLUMN; COLUMN: last line only, a row for each thing; table per RELATION: COLUMN; "
     "COLUMN, a row for each group. A column is RELATION, count, or count, sum, mean, min or max "

@@ -19,6 +19,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Rows,
     Step,
     Total,
@@ -122,6 +123,8 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
         return {e for e in found if not np.isin(sets.kg.entity(e), without)}
     if isinstance(node, Match):
         return {e for e in found if _matched(sets, node, e, ends)}
+    if isinstance(node, Quantifier):
+        return _quantified(sets, node, found, ends, counted)
     reached = {entity: _along(entity, node.path, ends) for entity in found}
     assert isinstance(node, Where | Extreme)
     if node.by == "count" or isinstance(node, Extreme):
@@ -135,6 +138,25 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
     keys = sets.values.keys_of(kind)
     rows = {e: [sets.kg.entity(end) for end in reached[e]] for e in found}
     return {e for e in found if window.holds(keys[0][rows[e]], keys[1][rows[e]]).any()}
+
+
+def _quantified(
+    sets: QuerySets, node: Quantifier, found: set[str], ends: _Ends, counted: bool
+) -> set[str]:
+    """Those of which all ends in the set are shown; by others, these too."""
+    whole, ids = sets.derive(node), sets.kg.entity_ids
+    assert whole.keys is not None
+    kept = {ids[row]: key for row, key in zip(whole.nodes, whole.keys.tolist())}
+    if not counted:
+        return found & kept.keys()
+    inside, proven = _proved(sets, node.within, ends, counted), set[str]()
+    for entity in found & kept.keys():
+        reached = _along(entity, node.path, ends)
+        others = node.by == "outside"
+        every = sets.walks_along(sets.kg.entity(entity), node.path) if others else reached
+        if len(reached & inside) == kept[entity] and len(reached) == len(every):
+            proven.add(entity)
+    return proven
 
 
 def _matched(sets: QuerySets, node: Match, entity: str, ends: _Ends) -> bool:

@@ -18,6 +18,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Match,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -33,6 +34,8 @@ DEEPEST = 64
 _KNOWN = frozenset(OPERATORS.values())
 ROOTS = frozenset((Count, Total, Rows, Exists, Compared))
 """Operators that stand at the root alone."""
+_KEEPING = Where | Match | Quantifier | Extreme | Difference
+"""Operators that keep some of their source."""
 
 
 def refuse_unsound(values: Values, query: Query) -> None:
@@ -98,13 +101,16 @@ def refuse_operator(values: Values, query: Query) -> None:
     elif isinstance(query, Intersection | Union):
         if not query.parts:
             raise JaxkgError(f"{name} of nothing")
-    elif isinstance(query, Where | Match | Extreme | Total):
+    elif isinstance(query, Where | Match | Quantifier | Extreme | Total):
         _refuse_untupled(query.path, name, "relations")
         for relation in query.path:
             values.kg.relation_code(relation)
         if isinstance(query, Match):
             _refuse_untupled(query.other, name, "relations")
             match_kind(values, query)
+            return
+        if isinstance(query, Quantifier):
+            _refuse_uncounted(query)
             return
         if isinstance(query, Total):
             _refuse_unaddable(values, query)
@@ -124,6 +130,17 @@ def refuse_operator(values: Values, query: Query) -> None:
         refuse_table(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
+
+
+def _refuse_uncounted(node: Quantifier) -> None:
+    if node.by not in ("inside", "outside", "missing"):
+        raise JaxkgError(f'quantifier is by "inside", "outside" or "missing", not by {node.by!r}')
+    if not node.path:
+        raise JaxkgError("quantifier by a count of nothing: the path is empty")
+    if node.comparison not in ("=", "!=", "<", "<=", ">", ">="):
+        raise JaxkgError(f"counts do not compare by {node.comparison!r}")
+    if type(node.n) is not int or node.n < 0:
+        raise JaxkgError(f"a count compares with a whole number from 0, not with {node.n!r}")
 
 
 def _refuse_root(query: Query) -> None:
@@ -193,7 +210,7 @@ def value_kind(values: Values, node: Query) -> str | None:
         return None if node.closure == "*" else values.kind_along(node.relations)
     if isinstance(node, Domain):
         return values.kind_along(node.into)
-    if isinstance(node, Where | Match | Extreme | Difference):
+    if isinstance(node, _KEEPING):
         return value_kind(values, node.source)
     if isinstance(node, Entities):
         rows = [values.row(entity) for entity in node.ids]
@@ -310,7 +327,7 @@ def last_relations(node: Where | Extreme) -> tuple[str, ...]:
     if node.path:
         return node.path[-1:]
     below: Query = node.source
-    while isinstance(below, Where | Match | Extreme | Difference):
+    while isinstance(below, _KEEPING):
         below = below.source
     if isinstance(below, Domain):
         return below.into
@@ -403,7 +420,7 @@ def side_kind(values: Values, query: Compared) -> str:
 
 
 def _unit(values: Values, node: Query) -> tuple[str, ...]:
-    while isinstance(node, Where | Match | Extreme | Difference):
+    while isinstance(node, _KEEPING):
         node = node.source
     if isinstance(node, Step | Domain):
         into = node.relations if isinstance(node, Step) else node.into

@@ -41,6 +41,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -63,7 +64,8 @@ class Derived:
             domain, a condition and an order lead from the entity to what it has or what was
             compared; of a match there are two, end to end. None for others.
         ends: [K] int32, the entity that was compared; of conditions and orders by value alone.
-        keys: [K] int64 by which an order put them; where they were counted, how many.
+        keys: [K] int64 by which an order put them; where they were counted, how many; of a
+            quantifier how many ends are in the set.
         parts: of the query graphs below; of a chain of steps that was walked in one go, of the
             source of its first.
     """
@@ -184,6 +186,8 @@ class QuerySets:
             return self._conditioned(node)
         if isinstance(node, Match):
             return self._matched(node)
+        if isinstance(node, Quantifier):
+            return self._quantified(node)
         below = node.parts if not isinstance(node, Difference) else (node.source, node.without)
         parts = tuple(map(self.derive, below))
         every = np.concatenate([part.nodes for part in parts])
@@ -259,6 +263,22 @@ class QuerySets:
         kept, first = np.unique(pair[left], return_index=True)
         walks = np.column_stack([steps[left[first]], further[right[first]]])
         return Derived(node, source.nodes[kept], walks, parts=(source,))
+
+    def _quantified(self, node: Quantifier) -> Derived:
+        source, within = self.derive(node.source), self.derive(node.within)
+        pair, ends, _ = self.reached(source.nodes, node.path)
+        every = np.bincount(pair, minlength=len(source.nodes))
+        hits = pair[np.isin(ends, within.nodes)]
+        inside = np.bincount(hits, minlength=len(source.nodes)).astype(np.int64)
+        if node.by == "inside":
+            number, there = inside, True
+        elif node.by == "outside":
+            number, there = every - inside, every > 0
+        else:
+            number, there = len(within.nodes) - inside, len(within.nodes) > 0
+        held = compares(node.comparison, (number, number), (node.n, node.n)) & there
+        none = np.full((int(held.sum()), 0), -1, np.int64)
+        return Derived(node, source.nodes[held], none, keys=inside[held], parts=(source, within))
 
     def _conditioned(self, node: Where | Extreme) -> Derived:
         source = self.derive(node.source)

@@ -42,6 +42,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -185,6 +186,8 @@ class _Printer:
             more, right = self.path(var, node.other)
             held = self.both(left, right, match_kind(self.values, node), node.comparison)
             return "\n".join([self.group(node.source, var), *lines, *more, *held])
+        if isinstance(node, Quantifier):
+            return self.quantified(node, var)
         return self.extreme(node, var)
 
     def step(
@@ -256,6 +259,26 @@ class _Printer:
             same = f"sameTerm({end}, {self.term(node.value)})"
             return "\n".join([*lines, f"FILTER({'!' * (node.comparison == '!=')}{same})"])
         return "\n".join([*lines, *self.compares(end, kind, node)])
+
+    def quantified(self, node: Quantifier, var: str) -> str:
+        """How many ends are in a set, others, or how many of the set are no end."""
+        path, end = self.path(var, node.path)
+        found, other = next(self._fresh), next(self._fresh)
+        within = [self.group(node.within, end if node.by == "inside" else other)]
+        every, some = {
+            "inside": ([], [*path, *within]),
+            "outside": (path, within),
+            "missing": (within, path),
+        }[node.by]
+        what = f"COUNT(DISTINCT {end})"
+        if node.by != "inside":
+            some = [*some, f"FILTER(sameTerm({end}, {other}))"]
+            of = f"COUNT(DISTINCT {other})"
+            what = f"{what} - {of}" if node.by == "outside" else f"{of} - {what}"
+        optional = ["OPTIONAL {", _indented("\n".join(some)), "}"]
+        lines = [self.group(node.source, var), *every, *optional]
+        counted = _grouped(var, what, found, lines)
+        return f"{{ {counted} }}\nFILTER({found} {node.comparison} {node.n})"
 
     def compares(self, end: str, kind: str, node: Where) -> list[str]:
         """Lines that hold where the value of `end` compares with a constant as wanted."""

@@ -17,6 +17,7 @@ from jaxkg.query import (
     Extreme,
     Intersection,
     Match,
+    Quantifier,
     Query,
     Step,
     Total,
@@ -93,11 +94,12 @@ def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, st
         for part in node.parts:
             yield from _steps(sets, part)
         return
+    if isinstance(node, Difference | Quantifier):
+        yield from _steps(sets, node.without if isinstance(node, Difference) else node.within)
     if isinstance(node, Difference):
         yield from _steps(sets, node.source)
-        yield from _steps(sets, node.without)
         return
-    assert isinstance(node, Step | Where | Match | Extreme | Count | Total)
+    assert isinstance(node, Step | Where | Match | Quantifier | Extreme | Count | Total)
     yield from _steps(sets, node.source)
     if isinstance(node, Count):
         return

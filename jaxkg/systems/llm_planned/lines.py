@@ -23,6 +23,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (
     Column,
     Compared,
+    Comparison,
     Count,
     Difference,
     Domain,
@@ -31,6 +32,7 @@ from jaxkg.query import (
     Extreme,
     Having,
     Intersection,
+    Quantifier,
     Query,
     Rows,
     Step,
@@ -55,6 +57,11 @@ _WHERE = re.compile(
     rf"where\s+(count\s+)?{_ARROW}(.+?)\s*(!=|<=|>=|=|<(?!-)|>|\bin\b)\s*(.+)", re.IGNORECASE
 )
 _ROOT = re.compile(rf"(count|exists|sum|mean)(?:\s+{_ARROW}(.+))?", re.IGNORECASE)
+_QUANTITY = re.compile(
+    rf"(?:(none|only|all)|(exactly|at least|at most)\s+(\d+))\s+of\s+{_ARROW}(.+)", re.IGNORECASE
+)
+_HOW: dict[str | None, Comparison] = {"at least": ">=", "at most": "<="}
+_BY: dict[str | None, Any] = {"only": "outside", "all": "missing"}
 _COMBINE = re.compile(r"(and|or|except)|compare\s*(=|!=|<=|>=|<|>)", re.IGNORECASE)
 _BACKWARDS = ("<-", "←", "^")
 
@@ -110,13 +117,13 @@ class LineReader:
                 compares = text.lower().startswith("compare")
                 if isinstance(query, Count | Exists | Total | Rows) and not compares:
                     raise JaxkgError("nothing comes after a count, exists, sum, mean or table")
-                if _COMBINE.fullmatch(text):
+                if _COMBINE.fullmatch(text) or _QUANTITY.fullmatch(text):
                     if query is None:
                         raise JaxkgError("there is nothing before it to combine")
-                    query, before = None, (_joined(before, query), text.lower())
+                    query, before = None, (self._joined(before, query), text)
                     continue
                 if query is not None and _ends_chain(before, text):
-                    query, before = _joined(before, query), None
+                    query, before = self._joined(before, query), None
                 query = self._line(text, query)
                 if wrong := refusal(self.sets.values, query):
                     raise JaxkgError(wrong)
@@ -126,7 +133,7 @@ class LineReader:
                 empty = f"line {number}, {text!r}: nothing is left after it"
         if query is None and before is not None:
             raise JaxkgError("the last line combines with nothing")
-        query = _joined(before, query)
+        query = self._joined(before, query)
         if query is not None and (wrong := refusal(self.sets.values, query)):
             raise JaxkgError(wrong)
         if query is not None and not empty and self.sets.execute(query).empty:
@@ -204,6 +211,27 @@ class LineReader:
             [Rows(source, tuple(columns), way, tuple(having), **how) for way in ways]
         )
 
+    def _joined(self, before: tuple[Any, str] | None, query: Any) -> Any:
+        """What stands before a line that combines, with what comes after it."""
+        if before is None or query is None:
+            return query
+        first, word = before
+        if found := _QUANTITY.fullmatch(word):
+            every, how, n, arrow, name = found.groups()
+            how, by = _HOW.get(how and how.lower(), "="), _BY.get(every and every.lower(), "inside")
+            return self._sound(
+                [
+                    Quantifier(first, (way,), query, how, int(n or 0), by)
+                    for way in self._ways(arrow, name)
+                ]
+            )
+        word = word.lower()
+        if word.startswith("compare"):
+            return Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
+        if word == "except":
+            return Difference(first, query)
+        return (Intersection if word == "and" else Union)((first, query))
+
     def _way(self, source: Any, arrow: str | None, name: str) -> list[str]:
         """A relation the way that leads somewhere from what there is."""
         ways = self._ways(arrow, name)
@@ -263,17 +291,6 @@ class LineReader:
 
 def _ends_chain(before: tuple[Any, str] | None, text: str) -> bool:
     """Whether a line takes all that is combined, and does not go on with the last chain alone."""
-    if before is None or before[1].startswith("compare"):
+    if before is None or before[1].lower().startswith("compare"):
         return False
     return not (_STEP.fullmatch(text) or _WHERE.fullmatch(text))
-
-
-def _joined(before: tuple[Any, str] | None, query: Any) -> Any:
-    if before is None or query is None:
-        return query
-    first, word = before
-    if word.startswith("compare"):
-        return Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
-    if word == "except":
-        return Difference(first, query)
-    return (Intersection if word == "and" else Union)((first, query))

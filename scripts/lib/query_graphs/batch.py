@@ -32,6 +32,7 @@ from jaxkg.query import (
     Intersection,
     Match,
     Node,
+    Quantifier,
     Query,
     Step,
     Union,
@@ -234,7 +235,7 @@ class _Taken:
             parts = tuple([self.place(part, depth + 1) for part in node.parts])
         elif isinstance(node, (Where, Extreme)):
             return self._conditioned(node, depth)
-        elif isinstance(node, Match) or (isinstance(node, Step) and node.during):
+        elif isinstance(node, Match | Quantifier) or (isinstance(node, Step) and node.during):
             return self._on_host(node)
         elif isinstance(node, Step):
             return self._closure(node, depth)
@@ -259,7 +260,7 @@ class _Taken:
             waiting = self.waiting[level] = _Waiting()
         return place, waiting
 
-    def _start(self, node: Entities | Domain | Match | Step) -> int:
+    def _start(self, node: Entities | Domain | Match | Quantifier | Step) -> int:
         place, low = len(self.operators), len(self.starts)
         if isinstance(node, Entities):
             if not node.ids or type(node.ids) is not tuple:
@@ -267,7 +268,7 @@ class _Taken:
             self._entities[node.ids] = place
             rows = [self.values.row(entity) for entity in node.ids]
             self.starts += rows if len(rows) == 1 else sorted({*rows})
-        elif isinstance(node, Match | Step):
+        elif isinstance(node, Match | Quantifier | Step):
             self.on_host[place] = QuerySets(self.values.kg, self.values).derive(node)
             self.starts += self.on_host[place].nodes.tolist()
         else:
@@ -352,9 +353,9 @@ class _Taken:
             paths.append(path)
         return place
 
-    def _on_host(self, node: Match | Step) -> int:
-        """A match, or a step at a time, is executed on the host, as what it reads from: what it
-        finds is a start of what stands above it."""
+    def _on_host(self, node: Match | Quantifier | Step) -> int:
+        """A match, a quantifier or a step at a time is executed on the host, as what it reads from:
+        what it finds is a start of what stands above it."""
         place = self._places.get((type(node), node))
         if place is None:
             refuse_unsound(self.values, node)

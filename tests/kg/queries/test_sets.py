@@ -29,6 +29,7 @@ from jaxkg.query import (
     Having,
     Intersection,
     Match,
+    Quantifier,
     Rows,
     Step,
     Total,
@@ -368,6 +369,66 @@ def test_two_paths_of_one_thing_are_compared(query, meant):
     assert query_from_dict(query_to_dict(query)) == query
     answer = query_answer(QuerySets(STAFF), query, QuerySets(STAFF).execute(query))
     assert check(STAFF, answer) == ()
+
+
+PIZZAS = KnowledgeGraph.from_triples(
+    [
+        *(("Marinara", "topping", "garlic"), ("Marinara", "topping", "tomato")),
+        *(("Parma", "topping", "ham"), ("Parma", "topping", "tomato")),
+        *(("Meat", "topping", "ham"), ("Meat", "topping", "salami"), ("Base", "price", "3")),
+        *(("garlic", "is", "vegetable"), ("tomato", "is", "vegetable"), ("Meat", "price", "9")),
+        *(("ham", "is", "meat"), ("salami", "is", "meat"), ("ham", "made of", "pork")),
+    ]
+)
+MENU, ON = Entities(("Base", "Marinara", "Meat", "Parma")), ("topping",)
+VEGETABLES = Step(Entities(("vegetable",)), ("^is",))
+
+
+@pytest.mark.parametrize(
+    ("query", "meant"),
+    [
+        (Quantifier(MENU, ON, VEGETABLES), {"Base", "Meat"}),
+        (Quantifier(MENU, ON, VEGETABLES, "=", 1), {"Parma"}),
+        (Quantifier(MENU, ON, VEGETABLES, ">=", 1), {"Marinara", "Parma"}),
+        (Quantifier(MENU, ON, VEGETABLES, by="outside"), {"Marinara"}),
+        (Quantifier(MENU, ON, VEGETABLES, "!=", 0, "outside"), {"Meat", "Parma"}),
+        (Quantifier(MENU, ON, VEGETABLES, by="missing"), {"Marinara"}),
+        (Quantifier(MENU, ON, VEGETABLES, "=", 1, "missing"), {"Parma"}),
+        (Quantifier(MENU, ON, Step(VEGETABLES, ("^is",)), by="missing"), set()),
+        (Quantifier(MENU, ("topping", "is"), Entities(("meat",)), by="outside"), {"Meat"}),
+        (Count(Quantifier(MENU, ON, Entities(("ham", "salami")), "<", 2)), 3),
+    ],
+)
+def test_as_many_ends_as_wanted_are_in_a_set(query, meant):
+    sets = QuerySets(PIZZAS)
+    assert told(PIZZAS, sets.execute(query)) == meant
+    assert query_from_dict(query_to_dict(query)) == query
+    answer = query_answer(sets, query, sets.execute(query))
+    assert check(PIZZAS, answer) == ()
+    # What an answer cites must show every end that counts.
+    for place, entity in enumerate(answer.entities):
+        for lost in entity.paths if meant != 3 else ():
+            told_less = dataclasses.replace(
+                entity, paths=tuple(path for path in entity.paths if path != lost)
+            )
+            cut = [*answer.entities]
+            cut[place] = told_less
+            assert check(PIZZAS, dataclasses.replace(answer, entities=tuple(cut))) != ()
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (Quantifier(MENU, (), VEGETABLES), "the path is empty"),
+        (Quantifier(MENU, ON, VEGETABLES, "=", -1), "a whole number from 0"),
+        (Quantifier(MENU, ON, VEGETABLES, "in"), "do not compare by 'in'"),
+        (Quantifier(MENU, ON, VEGETABLES, by="some"), "not by 'some'"),  # pyright: ignore
+        (Quantifier(MENU, ON, Count(VEGETABLES)), "stands at the root"),  # pyright: ignore
+    ],
+)
+def test_a_quantifier_of_another_kind_is_refused_in_one_line(query, why):
+    with pytest.raises(JaxkgError, match=why):
+        QuerySets(PIZZAS).execute(query)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ def films() -> Reader:
         facts += [(name, "type", "film"), (name, "directed by", director)]
         facts += [(name, "acted in by", actor) for actor in actors.split(";")]
         facts += [(name, "revenue", earned), (name, "budget", cost)]
+    facts += [(name, "type", "actor") for name in ("Mo Rey", "Al Dun", "Ina Orr")]
+    facts += [("Mo Rey", "born in", "Ulm"), ("Al Dun", "born in", "Ulm")]
     kg = KnowledgeGraph.from_triples(facts)
     return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
 
@@ -33,6 +35,9 @@ def films() -> Reader:
     [
         ("Which films were directed by someone who also acted in them?", {"Tide", "Rust"}),
         ("Which films have a revenue larger than their budget?", {"Tide", "Dew"}),
+        ("Which films have exactly two actors born in Ulm?", {"Tide"}),
+        ("Which films did all actors born in Ulm act in?", {"Tide"}),
+        ("Which films had only actors born in Ulm?", {"Tide", "Dew"}),
         ("Which films have only Ina Orr acting in them?", {"Fog", "Rust"}),
     ],
 )

@@ -1,25 +1,26 @@
-"""Sets of which two relations lead to the same, or one to what is named and to nothing else."""
+"""Sets of which two relations lead to the same, or one to a set alone, all of it or so many."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from jaxkg.query import Comparison, Difference, Domain, Match, Node, Step
-from jaxkg.systems.reader.language.lexicon.cue_words import ALONE
+from jaxkg.query import Comparison, Match, Node, Quantifier, Step, inverse
+from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, EACH, EVERY
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import Measured
 
 _MANY = 2_000
 """Entities of a class whose relations are looked at."""
 _PATHS = 20
-"""Paths, the best, of which what leads elsewhere is left out."""
+"""Paths, the best, of which it is counted what else they lead to."""
 
 
 class Matched:
-    """Readings that compare two relations of one thing, or leave out what else one leads to.
+    """Readings that compare two relations of one thing, or count where one leads.
 
     Args:
         measured: what compares values.
@@ -61,20 +62,44 @@ class Matched:
                 words = said[entry] | said[other] | (grade.words if how != "=" and grade else set())
                 yield from self._kept(base, query, entry, frozenset(words))
 
-    def alone(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
-        """What leads to what is named and to nothing else of it: "pizzas with only vegetables"."""
+    def quantified(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
+        """What leads to what is named and to nothing else of it, to all of it, or to so many:
+        "pizzas with only vegetables", "who sat every exam of May", "with exactly two Greek gods".
+        """
         folded = asked.cues.words.folded
-        words = {spot for spot, word in enumerate(folded) if word in ALONE} - asked.cues.used
+        spots = [
+            (spot, frozenset((spot,)))
+            for spot, word in enumerate(folded)
+            if word in ALONE | EACH | EVERY and spot not in asked.cues.used
+        ]
+        bounds = [b for b in asked.cues.bounds if b.low.isdecimal() and not (b.high or b.unit)]
         paths = (
             entry for entry in readings if entry.last >= 0 and not (entry.result or entry.wanting)
         )
-        for path in itertools.islice(paths, _PATHS) if words else ():
+        for path in itertools.islice(paths, _PATHS) if spots or bounds else ():
             query = path.query
-            if not isinstance(query, Step) or query.closure or len(query.relations) > 1:
+            if not isinstance(query, Step) or query.closure or len(query.relations) != 1:
                 continue
-            others = Difference(Domain(query.relations), query.source)
-            left = Difference(query, Step(others, query.relations))
-            yield from self._kept(path, left, path.last, frozenset(words))
+            ends = self.find.sets.derive(query.source).nodes
+            back = Quantifier(query, (inverse(query.relations[0]),), query.source)
+            others = dataclasses.replace(back, by="outside")
+            for spot, words in spots:
+                if folded[spot] in ALONE:
+                    yield from self._kept(path, others, path.last, words)
+                elif len(ends) > 1 and self._speaks_of(asked, spot, path.last, ends):
+                    for meant in (others, dataclasses.replace(back, by="missing")):
+                        yield from self._kept(path, meant, path.last, words)
+            for bound in bounds if len(ends) > 1 else ():
+                if bound.comparison != "in":
+                    meant = dataclasses.replace(back, comparison=bound.comparison, n=int(bound.low))
+                    yield from self._kept(path, meant, path.last, frozenset(bound.words))
+
+    def _speaks_of(self, asked: Asked, spot: int, code: int, ends: np.ndarray) -> bool:
+        """Whether the next word but one at most says a relation, or a class of what it is of."""
+        kinds = set(self.find.ends_classes(ends))
+        said = {m.first for m in asked.classes if m.kind in kinds}
+        said |= asked.alignment.said(self.find.wordings(code)) or frozenset()
+        return not said.isdisjoint((spot + 1, spot + 2))
 
     def _kept(
         self, base: Candidate, query: Node, code: int, words: frozenset[int]

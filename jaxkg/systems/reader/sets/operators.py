@@ -70,7 +70,7 @@ class Operators:
             made += [*self.pairs.all(asked), *self.pairs.beyond(asked, bases)]
         if openly and not cues.yesno:
             made += self.matched.alike(asked)
-        made += self.matched.alone(asked, found)
+        made += self.matched.quantified(asked, found)
         having: list[Candidate] = []
         if openly and (grade is not None or cues.bounds):
             having = measured.having(asked, ordered=True, measure=grade.measured if grade else "")
