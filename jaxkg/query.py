@@ -1,6 +1,6 @@
 """Query graphs: what a question means, as a small tree over a graph's own names.
 
-Every node but the last five denotes a set of entities; literals are entities too. A relation path
+Every node but the last six denotes a set of entities; literals are entities too. A relation path
 is `Step(Step(Entities(topic), r1), r2)`. Host records only: `jaxkg.kg.queries.sets` executes
 them, `jaxkg.cite` proves what came out.
 
@@ -265,10 +265,24 @@ class Compared:
     right: Node | Count
 
 
+@dataclasses.dataclass(frozen=True)
+class Calculation:
+    """The difference, the ratio or the duration of two values. A root only.
+
+    Each side leads to one value, or counts; otherwise there is no number. By "difference" it is
+    left minus right, in their unit; by "ratio" left divided by right, of 6 digits or more. Of dates
+    it is the "days", or the whole "years", from right to left, between their first days.
+    """
+
+    left: Node | Count
+    by: Literal["difference", "ratio", "days", "years"]
+    right: Node | Count
+
+
 Kept: TypeAlias = "Difference | Where | Match | Quantifier | Extreme"
 """Some of the entities of a source."""
 Node: TypeAlias = "Entities | Domain | Step | Intersection | Union | Kept"
-Query: TypeAlias = "Node | Count | Total | Rows | Exists | Compared"
+Query: TypeAlias = "Node | Count | Total | Rows | Exists | Compared | Calculation"
 """What a question may mean as a whole."""
 
 
@@ -313,6 +327,7 @@ OPERATORS: dict[str, type] = {
         Rows,
         Exists,
         Compared,
+        Calculation,
     )
 }
 """Every operator by its name in JSON."""

@@ -20,7 +20,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.proof import proved, proved_cells, proved_words
 from jaxkg.kg.queries.sets import QuerySets, Result, sides
-from jaxkg.query import Compared, Count, Query, Rows, Total, query_from_dict
+from jaxkg.query import Calculation, Compared, Count, Query, Rows, Total, query_from_dict
 from jaxkg.readings import column_words, say
 from jaxkg.records import SupportingPath
 
@@ -71,7 +71,7 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
     if answer.abstained is not None:
         if answer.entities:
             return ["the answer abstains and yet lists entities"]
-        may_abstain = result.kind in ("entities", "table") or isinstance(query, Total)
+        may_abstain = result.kind in ("entities", "table") or isinstance(query, Total | Calculation)
         finds = may_abstain and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if finds else []
     listing = [entity.entity for entity in answer.entities]
@@ -135,7 +135,7 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
         shown = [proved(sets, side, edges, counted=counted) for side in sides(query)]
         if result.kind == "entities":
             lacking = entity.entity not in shown[0] and not (cut and not entity.paths)
-        elif isinstance(query, Total):
+        elif isinstance(query, Total | Calculation):
             lacking = not left_out and proved_words(sets, query, edges) != result.words
         elif result.kind == "number":
             lacking = not cut and len(shown[0]) != result.number

@@ -23,6 +23,7 @@ from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.limits import shortened
 from jaxkg.query import (
+    Calculation,
     Compared,
     Count,
     Domain,
@@ -254,6 +255,14 @@ def cite_result(
             if isinstance(query.left, Count):
                 notes.append(f"both numbers hold {CLOSED_WORLD}")
                 notes += _too_many(longest, most)
+    elif isinstance(query, Calculation):
+        if result.number is None:
+            abstained = f"{result.note}: {reading}"
+        else:
+            ids, longest = _both(cited, query, result, most)
+            entities.append(RankedEntity(result.words, result.words, score, ids, "total"))
+            notes += [result.note] if result.note else []
+            notes += _too_many(longest, most)
     elif isinstance(query, Total):
         if rows:
             of, path = result.derived[0], query.path
@@ -320,6 +329,21 @@ def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
         note += f", {int(derived.keys[place])}"
     more = f" and {len(others) - 1:,} with as much" if len(others) > 1 else ""
     return [f"{note}{more} ({ids})" if ids else note + more]
+
+
+def _both(
+    cited: _Cited, query: Calculation, result: Result, most: int
+) -> tuple[tuple[str, ...], int]:
+    """Ids of the walks to both sides of a calculation, and how many of a side there are."""
+    values, ids, longest = cited.sets.values, list[str](), 0
+    for side, derived in zip((query.left, query.right), result.derived):
+        rows = derived.nodes
+        if not isinstance(side, Count):
+            kind = value_kind(values, side) or "entity"
+            rows = rows[values.keys_of(kind)[0][rows] != NONE][:1]
+        longest = max(longest, len(rows))
+        ids += [i for row in rows[:most].tolist() for i in cited.cite(derived, row)]
+    return tuple(dict.fromkeys(ids)), longest
 
 
 def _compared(

@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.query import (
+    Calculation,
     Column,
     Compared,
     Count,
@@ -113,6 +114,15 @@ def _compared(speaker: Speaker, query: Compared) -> str:
     return f"is {left} {order} {right}?"
 
 
+def _calculation(speaker: Speaker, query: Calculation) -> str:
+    left, right = (_side(speaker, side) for side in (query.left, query.right))
+    if query.by == "difference":
+        return f"how much more [{left}] is than [{right}]"
+    if query.by == "ratio":
+        return f"how many times as much [{left}] is as [{right}]"
+    return f"how many {query.by} it is from [{right}] to [{left}]"
+
+
 def _side(speaker: Speaker, side: Node | Count) -> str:
     number = isinstance(side, Count)
     node = side.source if isinstance(side, Count) else side
@@ -173,4 +183,5 @@ _SENTENCES: dict[type, Callable[[Speaker, Any], str]] = {
     Total: _total,
     Rows: _rows,
     Compared: _compared,
+    Calculation: _calculation,
 }

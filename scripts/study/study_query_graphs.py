@@ -95,7 +95,10 @@ def same(found: Any, terms: Terms, result: Result) -> bool:
     if result.kind == "boolean":
         return bool(found) == result.truth
     if result.kind == "number":
-        number, wanted = Decimal(next(found)["number"].value), Decimal(result.number or 0)
+        row = next(found, None)
+        if row is None:  # of a calculation without one value a side
+            return result.number is None
+        number, wanted = Decimal(row["number"].value), Decimal(result.number or 0)
         # A mean is not rounded there, and the sum of nothing is 0.
         return abs(number - wanted) <= Decimal(5).scaleb(int(wanted.as_tuple().exponent) - 1)
     return {str(row["answer"]) for row in found} == {terms.entity(r) for r in result.rows.tolist()}

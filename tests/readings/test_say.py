@@ -13,6 +13,7 @@ from jaxkg.kg.queries.literals import as_number
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
+    Calculation,
     Compared,
     Count,
     Difference,
@@ -282,6 +283,13 @@ SENTENCES = {
         (
             Extreme(PEOPLE, ("city_population",), True),
             "the city with the largest city population of all",
+        ),
+        (
+            Calculation(
+                of("city/austin", "city_population"), "ratio", of("state/texas", "state_population")
+            ),
+            "how many times as much [the city population of Austin] is as "
+            "[the state population of Texas]",
         ),
         (PEOPLE, "every city that has a city population"),
         (Count(PEOPLE), "how many cities that have a city population"),

@@ -6,9 +6,11 @@ numbers, both from texts that the test writes.
 
 import calendar
 import datetime
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from jaxkg.query import (
+    Calculation,
     Compared,
     Count,
     Difference,
@@ -180,6 +182,8 @@ class Twin:
             return self.rows(q)
         if isinstance(q, Exists):
             return bool(self.run(q.source))
+        if isinstance(q, Calculation):
+            return self.calculated(q)
         if isinstance(q.left, Count):
             return compares(q.comparison, self.run(q.left), self.run(q.right))
         assert isinstance(q, Compared)
@@ -191,6 +195,32 @@ class Twin:
             for y in sides[1]
             if x is not None and y is not None
         )
+
+    def calculated(self, q):
+        sides = []
+        for side in (q.left, q.right):
+            if isinstance(side, Count):
+                sides.append({str(self.run(side)): self.run(side)})
+                continue
+            kind = self.kind(side)
+            values = {e: self.value(e, kind) for e in self.run(side)}
+            sides.append({e: v for e, v in values.items() if v is not None})
+        if any(
+            len({v[0] if isinstance(v, tuple) else v for v in side.values()}) != 1 for side in sides
+        ):
+            return None
+        (one, a), (other, b) = (min(side.items()) for side in sides)
+        if q.by == "difference":
+            return a - b
+        if q.by == "days":
+            return (a[0] - b[0]).days
+        if q.by == "years":
+            first, last = sorted((a[0], b[0]))
+            early = (last.month, last.day) < (first.month, first.day)
+            return (last.year - first.year - early) * (1 if a[0] > b[0] else -1)
+        if not b:
+            return None
+        return Context(max(6, len(str(int(abs(a / b)))) + 2)).divide(Decimal(one), Decimal(other))
 
     def matches(self, q, entity):
         kind = self.kinds.get(q.path[-1]) if q.path else self.kind(q.source)

@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 from jaxkg.query import (
+    Calculation,
     Column,
     Compared,
     Count,
@@ -166,6 +167,18 @@ class Grammar:
     def _query(self):
         if self._take("a table of "):
             return self._rows()
+        for start, middle, by in (
+            ("how much more [", "] is than [", "difference"),
+            ("how many times as much [", "] is as [", "ratio"),
+            *((f"how many {by} it is from [", "] to [", by) for by in ("days", "years")),
+        ):
+            if self._take(start):
+                first = self._side()
+                self._need(middle)
+                second = self._side()
+                self._need("]")
+                sides = (first, second) if by in ("difference", "ratio") else (second, first)
+                return Calculation(sides[0], by, sides[1])
         if self._take("how many "):
             return Count(self._counted())
         if self._take("are there any "):

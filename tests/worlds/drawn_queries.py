@@ -12,6 +12,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import (
+    Calculation,
     Closure,
     Column,
     Compared,
@@ -66,13 +67,15 @@ class RandomQueries:
                 return query
 
     def _root(self) -> Query:
-        shape = self.rng.integers(13)
+        shape = self.rng.integers(14)
         if shape < 6:
             return self._node(3)
         if shape == 6:
             return Count(self._node(2))
         if shape == 7:
             return Exists(self._node(2))
+        if shape == 13:
+            return self._calculation()
         if shape > 10:
             return self._rows(self._node(2))
         if shape == 10:
@@ -85,6 +88,28 @@ class RandomQueries:
         if kind == "date" and self.rng.random() < 0.2:
             comparison = "in"
         return Compared(left, comparison, right)
+
+    def _calculation(self) -> Query:
+        """Of two values of things, often of one thing; of two counts; or of anything."""
+        if self.rng.random() < 0.2:
+            left, right = Count(self._node(1)), Count(self._node(1))
+            return Calculation(left, self._pick(("difference", "ratio")), right)
+        kind = self._pick(("number", "date"))
+        rows = self._valued[KINDS.index(kind)]
+        rows = rows[np.isin(rows, self.kg.triples[:, 2])]
+        if not len(rows) or self.rng.random() < 0.1:
+            left, right = self._node(1), self._node(1)
+        else:
+            left, right = (self._leading_to(int(self._pick(rows))) for _ in range(2))
+        ways = ("difference", "ratio") if kind == "number" else ("days", "years")
+        return Calculation(left, self._pick(ways), right)
+
+    def _leading_to(self, row: int) -> Node:
+        """What one fact leads to, and all like it of the same thing."""
+        head, relation, _ = self.kg.triples[
+            self._pick(np.flatnonzero(self.kg.triples[:, 2] == row))
+        ]
+        return Step(Entities((self.kg.entity_ids[head],)), (self.kg.relations[relation],))
 
     def _rows(self, source: Node) -> Query:
         """A table of a column or two, often of groups, often ordered."""

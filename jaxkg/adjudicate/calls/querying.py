@@ -42,6 +42,8 @@ _SYSTEM = (
     "and, or, except: combine with the lines that follow, which begin anew.\n"
     "none of -> RELATION: keep those whose relation leads to nothing that the lines that follow "
     "give; only of: to that alone; all of: to all of that; exactly 2 of: to as many of it.\n"
+    "minus, divided by, days since, years since: of one number or date and the one that the lines "
+    "that follow give.\n"
     "count, exists, sum RELATION, mean RELATION: last line only.\n"
     "table COLUMN; COLUMN: last line only, a row for each thing; table per RELATION: COLUMN; "
     "COLUMN, a row for each group. A column is RELATION, count, or count, sum, mean, min or max "
@@ -119,6 +121,7 @@ def line_options(wanted: Wanted) -> tuple[str, ...]:
         *(f"all ({kind})" for kind in classes),
         *(f"{operation} {name}" for name in names for operation in _OPERATIONS),
         *("count", "exists", "and", "or", "except"),
+        *("minus", "divided by", "days since", "years since"),
     )
 
 

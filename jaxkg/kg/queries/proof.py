@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from jaxkg.kg.queries.calculations import calculated
 from jaxkg.kg.queries.rules import match_kind, topics_of, where_window
-from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.sets import QuerySets, sides
 from jaxkg.kg.queries.tables import Groups, Row
 from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (
+    Calculation,
     Difference,
     Domain,
     Entities,
@@ -51,9 +53,13 @@ def proved(sets: QuerySets, node: Node, edges: Iterable[Edge], *, counted: bool 
     return _proved(sets, node, _ends_of(edges), counted)
 
 
-def proved_words(sets: QuerySets, query: Total, edges: Iterable[Edge]) -> str:
-    """What these edges alone show a total to be, as `Result.words`; see `proved`."""
+def proved_words(sets: QuerySets, query: Total | Calculation, edges: Iterable[Edge]) -> str:
+    """What these edges alone show a number to be, as `Result.words`; see `proved`."""
     ends = _ends_of(edges)
+    if isinstance(query, Calculation):
+        shown = (_proved(sets, side, ends, True) for side in sides(query))
+        found = [np.array(sorted(map(sets.kg.entity, some)), np.int64) for some in shown]
+        return told_total(*calculated(sets.values, query, found)[:2])
     source = _proved(sets, query.source, ends, True)
     rows = [sets.kg.entity(end) for one in source for end in _along(one, query.path, ends)]
     number, unit, _ = added(sets.values, np.array(rows, np.int64), query.by)

@@ -8,6 +8,7 @@ from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.kg.queries.windows import NONE, Window
 from jaxkg.query import (
     OPERATORS,
+    Calculation,
     Column,
     Compared,
     Count,
@@ -32,7 +33,7 @@ from jaxkg.query import (
 DEEPEST = 64
 """Operators within each other, at most."""
 _KNOWN = frozenset(OPERATORS.values())
-ROOTS = frozenset((Count, Total, Rows, Exists, Compared))
+ROOTS = frozenset((Count, Total, Rows, Exists, Compared, Calculation))
 """Operators that stand at the root alone."""
 _KEEPING = Where | Match | Quantifier | Extreme | Difference
 """Operators that keep some of their source."""
@@ -77,7 +78,7 @@ def _sound(values: Values, query: Query, depth: int) -> None:
     if isinstance(query, Intersection | Union):
         _refuse_untupled(query.parts, type(query).__name__.lower(), "query graphs")
     for child in children(query):
-        if not (isinstance(child, Count) and isinstance(query, Compared)):
+        if not (isinstance(child, Count) and isinstance(query, Compared | Calculation)):
             _refuse_root(child)
         _sound(values, child, depth + 1)
     refuse_operator(values, query)
@@ -130,6 +131,8 @@ def refuse_operator(values: Values, query: Query) -> None:
         refuse_table(values, query)
     elif isinstance(query, Compared):
         side_kind(values, query)
+    elif isinstance(query, Calculation):
+        calculation_kind(values, query)
 
 
 def _refuse_uncounted(node: Quantifier) -> None:
@@ -416,6 +419,21 @@ def side_kind(values: Values, query: Compared) -> str:
         sides = [_unit(values, side) for side in (query.left, query.right)]
         if sides[0] != sides[1] or len(sides[0]) > 1:
             raise JaxkgError(f"numbers in units {sides[0]} and {sides[1]} cannot be compared")
+    return kind
+
+
+def calculation_kind(values: Values, query: Calculation) -> str:
+    """What the two sides of a calculation are: "number" or "date".
+
+    Raises:
+        JaxkgError: they cannot be compared, or what is wanted of them is for another kind.
+    """
+    kind = side_kind(values, Compared(query.left, "=", query.right))
+    wanted = {"difference": "number", "ratio": "number", "days": "date", "years": "date"}
+    if query.by not in wanted:
+        raise JaxkgError(f"a calculation is by {', '.join(wanted)}, not by {query.by!r}")
+    if wanted[query.by] != kind:
+        raise JaxkgError(f"{query.by} is of two {wanted[query.by]}s, not of two of kind {kind}")
     return kind
 
 

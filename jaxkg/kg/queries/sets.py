@@ -16,6 +16,7 @@ import numpy as np
 from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct, spread
+from jaxkg.kg.queries.calculations import calculated
 from jaxkg.kg.queries.rules import (
     ROOTS,
     ends_at,
@@ -30,6 +31,7 @@ from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (
+    Calculation,
     Compared,
     Comparison,
     Count,
@@ -85,11 +87,13 @@ class Result:
     Attributes:
         kind: which of the next holds.
         rows: [K] int32 entities, ascending; of a count what was counted, of a total what has a
-            number, of a yes or no what was found, of a comparison nothing; of a table what its
-            rows are of, in their order.
+            number, of a calculation both sides, of a yes or no what was found, of a comparison
+            nothing; of a table what its rows are of, in their order.
         table: rows of a table.
-        number: of a count; of a total, exact, or None where there is nothing to add.
-        unit: text of the unit of a total's number.
+        number: of a count; of a total, exact, or None where there is nothing to add; of a
+            calculation.
+        unit: text of the unit of a number.
+        note: of a calculation, why there is no number, or what was taken for it.
         truth: of a yes or no.
         complete: False where the execution outgrew the largest bucket: something may be missing.
         derive: see `derived`.
@@ -100,6 +104,7 @@ class Result:
     table: tuple[Row, ...] = ()
     number: int | Decimal | None = None
     unit: str = ""
+    note: str = ""
     truth: bool | None = None
     complete: bool = True
     derive: Callable[[], tuple[Derived, ...]] = tuple
@@ -373,7 +378,7 @@ def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
 
 def sides(query: Query) -> tuple[Node, ...]:
     """The sets right below the root of a query graph: one, or the two that are compared."""
-    if isinstance(query, Compared):
+    if isinstance(query, Compared | Calculation):
         both = (query.left, query.right)
         return tuple(side.source if isinstance(side, Count) else side for side in both)
     return (query.source,) if isinstance(query, Count | Total | Rows | Exists) else (query,)
@@ -402,6 +407,10 @@ def root_result(
     if isinstance(query, Compared):
         truth = compared(query, found[0], found[1], sets.values)
         return told("boolean", np.zeros(0, np.int32), truth=truth)
+    if isinstance(query, Calculation):
+        number, unit, why = calculated(sets.values, query, found)
+        rows = np.union1d(*found) if number is not None else found[0][:0]
+        return told("number", rows, number=number, unit=unit, note=why)
     rows = found[0]
     if isinstance(query, Rows):
         table = table_rows(

@@ -20,6 +20,7 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, literal
 from jaxkg.kg.queries.rules import (
+    calculation_kind,
     ends_at,
     last_relations,
     match_kind,
@@ -30,6 +31,7 @@ from jaxkg.kg.queries.rules import (
 )
 from jaxkg.kg.queries.values import Values, count_meant
 from jaxkg.query import (
+    Calculation,
     Column,
     Compared,
     Count,
@@ -90,6 +92,8 @@ def to_sparql(values: Values, query: Query) -> str:
         return made.total(query)
     if isinstance(query, Rows):
         return made.table(query)
+    if isinstance(query, Calculation):
+        return made.calculation(query)
     if isinstance(query, Exists):
         return f"ASK {made.group(query.source)}"
     if isinstance(query, Compared):
@@ -502,15 +506,44 @@ class _Printer:
             constant = str(int(one.value.text.strip().lower() == "true"))
         return f"FILTER({found} {one.comparison} {constant})"
 
+    def numbered(self, side: Count, var: str) -> str:
+        """A group that binds a variable to how many there are."""
+        counted = next(self._fresh)
+        inside = self.group(side.source, counted)
+        return f"{{ SELECT (COUNT(DISTINCT {counted}) AS {var}) WHERE {inside} }}"
+
+    def calculation(self, query: Calculation) -> str:
+        """A SELECT of ?number; of no row where a side has not one value."""
+        kind, lines, sides = calculation_kind(self.values, query), list[str](), list[str]()
+        for side in (query.left, query.right):
+            var = next(self._fresh)
+            if isinstance(side, Count):
+                lines.append(self.numbered(side, var))
+                sides.append(var)
+                continue
+            more, value = self.value(var, kind)
+            lines += [self.group(side, var), *more]
+            sides.append(value if isinstance(value, str) else value[0])
+        one, other = (f"MIN({side})" for side in sides)
+        held = [f"MIN({side}) = MAX({side})" for side in sides]
+        if kind == "date":
+            held += [f"MAX({side}) < {CLOCK}" for side in sides]
+        number = f"{one} - {other}"
+        if query.by == "ratio":
+            number, held = f"{one} / {other}", [*held, f"{other} != 0"]
+        elif query.by == "years":
+            number = f"FLOOR(ABS({number}) / 10000) * IF({one} > {other}, 1, -1)"
+        elif query.by == "days":
+            number = f"{_day_number(one)} - {_day_number(other)}"
+        inside = _indented("\n".join(lines))
+        having = " && ".join(held)
+        return f"SELECT ({number} AS ?number) WHERE {{\n{inside}\n}} HAVING ({having})"
+
     def compared(self, query: Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)
         if isinstance(query.left, Count):
             assert isinstance(query.right, Count)
-            lines = []
-            for side, var in ((query.left, left), (query.right, right)):
-                counted = next(self._fresh)
-                inside = self.group(side.source, counted)
-                lines.append(f"{{ SELECT (COUNT(DISTINCT {counted}) AS {var}) WHERE {inside} }}")
+            lines = [self.numbered(query.left, left), self.numbered(query.right, right)]
             return "\n".join([*lines, f"FILTER({left} {query.comparison} {right})"])
         assert not isinstance(query.right, Count)
         lines = [self.group(query.left, left), self.group(query.right, right)]
@@ -537,6 +570,16 @@ def _of(query: Rows, answer: str = "?answer", member: str = "?member") -> str:
 def _grouped(var: str, what: str, key: str, lines: list[str]) -> str:
     inside = _indented("\n".join(lines))
     return f"SELECT {var} ({what} AS {key}) WHERE {{\n{inside}\n}} GROUP BY {var}"
+
+
+def _day_number(date: str) -> str:
+    """The number of a day, from one written as digits, counted from the first of March."""
+    month = f"(FLOOR(({date} - FLOOR({date} / 10000) * 10000) / 100) + 9)"
+    turn = f"FLOOR({month} / 12)"
+    year = f"(FLOOR({date} / 10000) - 1 + {turn})"
+    since = f"FLOOR((153 * ({month} - {turn} * 12) + 2) / 5)"
+    leap = f"FLOOR({year} / 4) - FLOOR({year} / 100) + FLOOR({year} / 400)"
+    return f"({year} * 365 + {leap} + {since} + {date} - FLOOR({date} / 100) * 100)"
 
 
 def _ordering(value: tuple[str, str] | str) -> str:

@@ -21,6 +21,7 @@ from jaxkg.kg.queries.literals import as_date, as_number, as_truth
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import (
+    Calculation,
     Column,
     Compared,
     Comparison,
@@ -62,7 +63,14 @@ _QUANTITY = re.compile(
 )
 _HOW: dict[str | None, Comparison] = {"at least": ">=", "at most": "<="}
 _BY: dict[str | None, Any] = {"only": "outside", "all": "missing"}
-_COMBINE = re.compile(r"(and|or|except)|compare\s*(=|!=|<=|>=|<|>)", re.IGNORECASE)
+_CALCULATIONS: dict[str, Any] = {
+    "minus": "difference", "divided by": "ratio", "days since": "days", "years since": "years",
+}  # fmt: skip
+_COMBINE = re.compile(
+    rf"and|or|except|compare\s*(?:=|!=|<=|>=|<|>)|{'|'.join(_CALCULATIONS)}", re.IGNORECASE
+)
+_LAST = re.compile(rf"compare|{'|'.join(_CALCULATIONS)}", re.IGNORECASE)
+"""What takes all that follows it for its other side."""
 _BACKWARDS = ("<-", "←", "^")
 
 
@@ -114,7 +122,7 @@ class LineReader:
         for number, text in enumerate(lines, start=1):
             text = text.strip()
             try:
-                compares = text.lower().startswith("compare")
+                compares = _LAST.match(text) is not None
                 if isinstance(query, Count | Exists | Total | Rows) and not compares:
                     raise JaxkgError("nothing comes after a count, exists, sum, mean or table")
                 if _COMBINE.fullmatch(text) or _QUANTITY.fullmatch(text):
@@ -228,6 +236,8 @@ class LineReader:
         word = word.lower()
         if word.startswith("compare"):
             return Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
+        if by := _CALCULATIONS.get(word):
+            return Calculation(first, by, query)
         if word == "except":
             return Difference(first, query)
         return (Intersection if word == "and" else Union)((first, query))
@@ -291,6 +301,6 @@ class LineReader:
 
 def _ends_chain(before: tuple[Any, str] | None, text: str) -> bool:
     """Whether a line takes all that is combined, and does not go on with the last chain alone."""
-    if before is None or before[1].lower().startswith("compare"):
+    if before is None or _LAST.match(before[1]):
         return False
     return not (_STEP.fullmatch(text) or _WHERE.fullmatch(text))

@@ -17,6 +17,7 @@ from jaxkg.kg.qualifiers import OBJECT, SUBJECT, qualified_by
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
+    Calculation,
     Closure,
     Column,
     Compared,
@@ -429,6 +430,73 @@ def test_as_many_ends_as_wanted_are_in_a_set(query, meant):
 def test_a_quantifier_of_another_kind_is_refused_in_one_line(query, why):
     with pytest.raises(JaxkgError, match=why):
         QuerySets(PIZZAS).execute(query)
+
+
+LIVES = KnowledgeGraph.from_triples(
+    [
+        *(("Ada", "born", "1815-12-10"), ("Ada", "died", "1852-11-27"), ("Ada", "height", "1.6 m")),
+        *(("Bo", "born", "1800"), ("Bo", "height", "2 m"), ("Bo", "height", "1.9 m")),
+        *(("Cy", "height", "1.2 m"), ("Cy", "debts", "0"), ("Cy", "born", "1815-12-11")),
+        *(("Dee", "debts", "7"), ("Dee", "debts", "3"), ("Ed", "debts", "9")),
+        *(("Flo", "born", "-0044-03-15"), ("Ada", "knows", "Bo"), ("Ada", "knows", "Cy")),
+    ]
+)
+
+
+def of(name, relation):
+    return Step(Entities((name,)), (relation,))
+
+
+@pytest.mark.parametrize(
+    ("left", "by", "right", "words"),
+    [
+        (of("Ada", "height"), "difference", of("Cy", "height"), "0.4 m"),
+        (of("Ada", "height"), "ratio", of("Cy", "height"), "1.33333"),
+        (of("Cy", "height"), "difference", of("Ada", "height"), "-0.4 m"),
+        (of("Ada", "died"), "years", of("Ada", "born"), "36 years"),
+        (of("Ada", "died"), "days", of("Ada", "born"), "13502 days"),
+        (of("Ada", "born"), "days", of("Cy", "born"), "-1 days"),
+        (of("Ada", "born"), "years", of("Flo", "born"), "1859 years"),
+        (of("Ada", "born"), "years", of("Bo", "born"), "15 years"),
+        (Count(of("Ada", "knows")), "difference", Count(of("Bo", "knows")), "2"),
+        (Count(of("Ada", "knows")), "ratio", Count(of("Bo", "knows")), "divided by 0"),
+        (of("Ed", "debts"), "ratio", of("Cy", "debts"), "divided by 0"),
+        (of("Ada", "height"), "ratio", of("Bo", "height"), "the second has 2 values"),
+        (of("Dee", "height"), "difference", of("Bo", "height"), "the first has 0 values"),
+    ],
+)
+def test_two_values_are_reckoned_with(left, by, right, words):
+    sets, query = QuerySets(LIVES), Calculation(left, by, right)
+    answer = query_answer(sets, query, sets.execute(query))
+    assert check(LIVES, answer) == ()
+    assert query_from_dict(query_to_dict(query)) == query
+    if answer.abstained:
+        assert words in answer.abstained
+        return
+    assert [entity.name for entity in answer.entities] == [words]
+    assert any("first days" in note for note in answer.notes) == (
+        "Bo" in str(right) and by == "years"
+    )
+    [entity] = answer.entities
+    for lost in entity.paths:
+        cut = dataclasses.replace(entity, paths=tuple(p for p in entity.paths if p != lost))
+        assert check(LIVES, dataclasses.replace(answer, entities=(cut,))) != ()
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (Calculation(of("Ada", "born"), "ratio", of("Bo", "born")), "ratio is of two numbers"),
+        (Calculation(of("Ada", "height"), "days", of("Bo", "height")), "days is of two dates"),
+        (Calculation(of("Ada", "knows"), "years", of("Bo", "born")), "cannot be compared"),
+        (Calculation(of("Ed", "debts"), "difference", of("Bo", "height")), "numbers in units"),
+        (Calculation(of("Ed", "debts"), "product", of("Ed", "debts")), "not by 'product'"),  # pyright: ignore
+        (Count(Calculation(of("Ed", "debts"), "ratio", of("Ed", "debts"))), "at the root"),  # pyright: ignore
+    ],
+)
+def test_values_that_are_not_reckoned_with_are_refused_in_one_line(query, why):
+    with pytest.raises(JaxkgError, match=why):
+        QuerySets(LIVES).execute(query)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ def agrees(store, sets, query, result):
     if result.kind == "boolean":
         return bool(found) == result.truth
     if result.kind == "number":
-        number, wanted = Decimal(next(found)["number"].value), Decimal(result.number or 0)
+        if (row := next(found, None)) is None:  # a side of a calculation has not one value
+            return result.number is None
+        number, wanted = Decimal(row["number"].value), Decimal(result.number or 0)
         # A mean is not rounded there, and the sum of nothing is 0.
         return abs(number - wanted) <= Decimal(5).scaleb(int(wanted.as_tuple().exponent) - 1)
     if result.kind == "table":

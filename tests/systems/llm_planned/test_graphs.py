@@ -28,7 +28,7 @@ PACINO, NIRO = "al pacino", "Robert De Niro"
 FILMS = [PACINO, "<- starring"]
 
 
-def asked(*replies, topics=("Al Pacino", "Robert De Niro"), **settings):
+def asked(*replies, topics=("Al Pacino", "Robert De Niro", "Heat", "Serpico"), **settings):
     backend = Scripted([json.dumps({"lines": lines}) for lines in replies])
     settings = LLMPlannedSettings(ask="graph", **settings)
     qa = LLMQueryGraphs(LLMPlannedQA.build(KG, backend, settings=settings))
@@ -58,6 +58,8 @@ def asked(*replies, topics=("Al Pacino", "Robert De Niro"), **settings):
         ([*FILMS, "all of starring", PACINO, "<- starring", "-> starring"], {"Heat"}),
         ([*FILMS, "exactly 1 of starring", PACINO, "<- starring", "-> starring", "count"], {"1"}),
         ([*FILMS, "at least 1 of -> starring", NIRO, "largest year"], {"Heat"}),
+        (["Heat", "-> year", "years since", "Serpico", "-> year"], {"22 years"}),
+        ([*FILMS, "count", "minus", NIRO, "<- starring", "where year > 1996", "count"], {"1"}),
         ([*FILMS, "count"], {"2"}),
         ([*FILMS, "exists"], {"yes"}),
         ([PACINO, "<-+ starring"], {"Heat", "Serpico"}),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxkg.limits import LIMITS
-from jaxkg.query import Compared, Count, Exists, Node, Query, Rows, Total
+from jaxkg.query import Calculation, Compared, Count, Exists, Node, Query, Rows, Total
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
@@ -65,7 +65,7 @@ class Candidate(NamedTuple):
     @property
     def node(self) -> Node:
         """Its query graph as one that further ones are built on."""
-        assert not isinstance(self.query, Count | Total | Exists | Compared | Rows)
+        assert not isinstance(self.query, Count | Total | Exists | Compared | Calculation | Rows)
         return self.query
 
     @property

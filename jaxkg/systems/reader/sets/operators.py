@@ -68,6 +68,7 @@ class Operators:
         grade = cues.extreme or cues.comparative
         if grade is not None:
             made += [*self.pairs.all(asked), *self.pairs.beyond(asked, bases)]
+        made += self.pairs.within(asked)
         if openly and not cues.yesno:
             made += self.matched.alike(asked)
         made += self.matched.quantified(asked, found)

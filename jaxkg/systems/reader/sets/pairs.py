@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
+from jaxkg.kg.queries.calculations import calculated
+from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import compared
-from jaxkg.query import Compared, Count, Entities, Extreme
+from jaxkg.kg.queries.totals import told_total
+from jaxkg.kg.queries.windows import NONE
+from jaxkg.query import Calculation, Compared, Count, Entities, Extreme, Node
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import Measured
 
+TIMES = {"times", "mal"}
 _SETS = 10
 """Sets that are looked in for those with more than one thing has, the best first."""
 
@@ -81,6 +89,19 @@ class Pairs:
                 found = [(max if largest else min)(keys[some]) for some in rows]
                 question = Compared(steps[0], ">" if largest else "<", steps[1])
                 first = Extreme(Entities(ids), (name,), largest)
+            if asked.cues.wants == "number" and not asked.cues.yesno:
+                order = (0, 1) if largest else (1, 0)
+                nodes = [Count(step) if counts else step for step in steps]
+                yield from self._reckoned(
+                    asked,
+                    tuple(nodes[at] for at in order),
+                    [rows[at] for at in order],
+                    topics=topics,
+                    measure=code % self.kg.num_relations,
+                    fit=self.measured.fit(asked, code, grade.measured),
+                    explained=grade.words,
+                )
+                continue
             if counts and either and len(set(found)) < 2:
                 continue  # each has as many: one supplier
             best = (max if largest else min)(found)
@@ -98,6 +119,70 @@ class Pairs:
                 fit=self.measured.fit(asked, code, grade.measured),
                 explained=grade.words,
             )
+
+    def within(self, asked: Asked) -> Iterator[Candidate]:
+        """What two values of a topic differ by, of which both are named: "how many days are there
+        between the issue and the return of A12"."""
+        if asked.cues.wants != "number" or asked.cues.yesno:
+            return
+        for m, mention in enumerate(asked.mentions):
+            for o, option in enumerate(mention.options):
+                node = np.array([option.entity])
+                step = Entities((self.kg.entity_ids[option.entity],))
+                ends = self.vocabulary.around.ends(node)
+                said = {
+                    code: asked.alignment.said(self.find.wordings(code)) or frozenset()
+                    for code in ends
+                    if self.vocabulary.orders(code)
+                }
+                codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
+                for one, other in itertools.combinations(codes, 2):
+                    kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
+                    if said[one] & said[other] or len(kinds) > 1:
+                        continue
+                    # The time from one to the other; what one is more than the other.
+                    pair = (other, one) if kinds == {"date"} else (one, other)
+                    yield from self._reckoned(
+                        asked,
+                        tuple(self.find.step(step, code) for code in pair),
+                        [ends[code] for code in pair],
+                        topics=((m, o),),
+                        relations=pair,
+                        measure=pair[0] % self.kg.num_relations,
+                        fit=1.0,
+                        explained=said[one] | said[other],
+                    )
+
+    def _reckoned(
+        self,
+        asked: Asked,
+        nodes: tuple[Node | Count, ...],
+        found: Sequence[np.ndarray],
+        explained: frozenset[int],
+        **fields: Any,
+    ) -> Iterator[Candidate]:
+        """A reading of what two values differ by, or of how often one is the other."""
+        dated = not isinstance(nodes[0], Count) and all(
+            self.vocabulary.values.keys_of("date")[0][rows].max(initial=NONE) != NONE
+            for rows in found
+        )
+        by = "years" if dated else "difference"
+        words = asked.cues.words.folded
+        for spot, word in enumerate(words):
+            if dated and word in UNITS and UNITS[word] == UNITS["days"]:
+                by, explained = "days", explained | {spot}
+            elif not dated and word in TIMES:
+                by, explained = "ratio", explained | {spot}
+        query = Calculation(nodes[0], by, nodes[1])
+        if refusal(self.vocabulary.values, query) is not None:
+            return
+        number, unit, _ = calculated(self.vocabulary.values, query, found)
+        if number is not None:
+            result = told_total(number, unit)
+            yield Candidate(
+                query, np.union1d(*found), shape="compare", result=result, explained=explained,
+                **fields,
+            )  # fmt: skip
 
     def beyond(self, asked: Asked, bases: Sequence[Candidate]) -> Iterator[Candidate]:
         """Those with more of something than a thing that is named: "who earns less than Ann".
