@@ -56,6 +56,10 @@ def rows(reader: Reader, question: str) -> dict[str, tuple[str, ...]]:
     ("question", "meant"),
     [
         (
+            "How many venues are there per founded year?",
+            {year: ("1",) for year in ("1998", "2003", "2005", "2011")},
+        ),
+        (
             "List each venue with its city and owner.",
             {"Coldbrook": ("Leeds", "Ann Moss"), "Pine Hut": ("York", "Di Ross")},
         ),
