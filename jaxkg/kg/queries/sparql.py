@@ -300,11 +300,9 @@ class _Printer:
             return [*lines, _date_filter(node.comparison, key, tuple(map(str, days)))]
         constant = str(int(value.text.strip().lower() == "true"))
         if kind == "number":
-            number = as_number(value.text)
-            assert number is not None  # refused before
-            constant = f'"{number[0]:f}"^^<{XSD}decimal>'
             last = last_relations(node)
-            unit = self.values.unit_meant(value, last[0] if len(last) == 1 else None)
+            unit, size = self.values.number_meant(value, last[0] if len(last) == 1 else None)
+            constant = f'"{size:f}"^^<{XSD}decimal>'
             if unit is not None and self.values.told:
                 lines = [*lines, *self.in_unit(end, unit)]
         return [*lines, f"FILTER({key} {node.comparison} {constant})"]

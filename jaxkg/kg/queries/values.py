@@ -6,12 +6,14 @@ from 1000 to 2999 alone is a year, unless its relation is called as what is meas
 are written, see `jaxkg.kg.queries.columns`; what was recognised is told by `jaxkg kg stats` and can
 be overruled.
 
-How values compare: numbers by size, and only within one unit (its text); truth values: false
-before true; texts (a display name, or an RDF literal's text) only as equal or not. A date is the
-interval of its days, whatever its precision: v is before w (`<`) where v ends before w begins,
-`<=` where v ends no later than w ends, `>` and `>=` the other way round (begins after w ends,
-begins no earlier than w begins), `=` where both are the same interval, `in` where v lies within w,
-and `!=` where the two have no day in common; so 1990 and May 1990 are neither `=` nor `!=`.
+How values compare: numbers by size, and only within one unit (its text), or in others that convert
+into it (`jaxkg.kg.queries.units`): where a column has several, all are read in one, and what they
+are compared with must say its own; truth values: false before true; texts (a display name, or an
+RDF literal's text) only as equal or not. A date is the interval of its days, whatever its
+precision: v is before w (`<`) where v ends before w begins, `<=` where v ends no later than w ends,
+`>` and `>=` the other way round (begins after w ends, begins no earlier than w begins), `=` where
+both are the same interval, `in` where v lies within w, and `!=` where the two have no day in
+common; so 1990 and May 1990 are neither `=` nor `!=`.
 Dates are ordered by their first day, then by their last. Times of day are dates of their own: they
 compare with each other, and of a day only that it is another one (`!=`).
 """
@@ -20,7 +22,8 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -49,6 +52,7 @@ from jaxkg.kg.queries.literals import (
     literal,
 )
 from jaxkg.kg.queries.times import Times
+from jaxkg.kg.queries.units import UNITS, converted, shared_unit
 from jaxkg.kg.queries.windows import LAST, NONE, Window, interval
 from jaxkg.query import Comparison, Value
 
@@ -78,7 +82,7 @@ class Values:
             (of a date its first and last day, else twice the rank), NONE where there is no value.
             Numbers are ranked exactly, unit by unit.
         approximate: [N] float32, the numbers; NaN where there is none.
-        units: texts of the units of every relation's numbers.
+        units: texts of the units of every relation's numbers, converted where they were several.
         clocks: relations whose dates are times of day.
         sound: relations to step along, and dates to step at, that were found sound: looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
@@ -109,6 +113,7 @@ class Values:
         self.units: dict[str, tuple[str, ...]] = {}
         self.clocks: set[str] = set()
         stores: dict[str, dict[int, Any]] = {"number": numbers, "date": dates, "boolean": truths}
+        columns: dict[str, list[int]] = {}
         order = np.argsort(kg.triples[:, 1], kind="stable")
         ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
         typed = self._read_literals(stores)
@@ -125,8 +130,13 @@ class Values:
             ):
                 self.clocks.add(name)
             if kind == "number":
-                units = {numbers[tail][0] for tail in tails.tolist() if tail in numbers}
-                self.units[name] = tuple(sorted(units))
+                columns[name] = [tail for tail in tails.tolist() if tail in numbers]
+        self._written = {
+            name: tuple(sorted({numbers[row][0] for row in rows})) for name, rows in columns.items()
+        }
+        _in_one_unit(columns.values(), numbers)
+        for name, rows in columns.items():
+            self.units[name] = tuple(sorted({numbers[row][0] for row in rows}))
         self._ranked = sorted(set(numbers.values()))
         rank = {number: place for place, number in enumerate(self._ranked)}
         self.keys = np.full((3, 2, kg.num_entities), NONE, np.int32)
@@ -284,8 +294,8 @@ class Values:
             return Window((low, high), (low, high), comparison == "!=")
         return self._number_window(comparison, value, along)
 
-    def unit_meant(self, value: Value, along: str | None) -> str | None:
-        """The unit in which a number compares with what a relation leads to.
+    def number_meant(self, value: Value, along: str | None) -> tuple[str | None, Decimal]:
+        """The unit in which a number compares with what a relation leads to, and its size in it.
 
         Without one it is that of all the numbers there, if they share one; None without numbers.
 
@@ -298,21 +308,24 @@ class Values:
         named = {unit.casefold(): unit for unit in there}
         wanted = value.unit or number[1]
         unit = named.get(wanted.casefold())
-        if not wanted and len(there) == 1:
+        written = self._written.get(along or "", there)
+        if not wanted and len(there) == len(written) == 1:
             unit = there[0]
+        sizes = ((other, converted(number[0], wanted, other)) for other in there)
+        if unit is None and (fit := next((one for one in sizes if one[1] is not None), None)):
+            return fit[0], fit[1] or Decimal()
         if unit is None and there:
             what = f"the numbers of {along!r}" if along else "the graph's numbers"
-            told = ", ".join(repr(unit) for unit in there)
+            told = ", ".join(map(repr, written))
             raise JaxkgError(
                 f"{value.text!r} in unit {wanted!r} does not compare with {what}, in units {told}"
             )
-        return unit
+        return unit, number[0]
 
     def _number_window(self, comparison: Comparison, value: Value, along: str | None) -> Window:
-        unit, number = self.unit_meant(value, along), as_number(value.text)
-        assert number is not None  # or it had no unit
-        low = bisect.bisect_left(self._ranked, (unit or "", number[0]))
-        high = bisect.bisect_right(self._ranked, (unit or "", number[0])) - 1
+        unit, size = self.number_meant(value, along)
+        low = bisect.bisect_left(self._ranked, (unit or "", size))
+        high = bisect.bisect_right(self._ranked, (unit or "", size)) - 1
         endless = Decimal("Infinity")
         first = bisect.bisect_left(self._ranked, (unit or "", -endless))
         block = first, bisect.bisect_right(self._ranked, (unit or "", endless)) - 1
@@ -379,6 +392,18 @@ def count_meant(value: Value | str) -> int:
 
 
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
+
+
+def _in_one_unit(columns: Iterable[list[int]], numbers: dict[int, tuple[str, Decimal]]) -> None:
+    """Convert the numbers of what some column tells in several units that convert."""
+    measures = {name: UNITS[name][0] for name, _ in numbers.values() if name in UNITS}
+    for measure in {*measures.values()}:
+        units = Counter(name for name, _ in numbers.values() if measures.get(name) == measure)
+        several = any(len({numbers[row][0] for row in rows} & units.keys()) > 1 for rows in columns)
+        unit = shared_unit(units) if len(units) > 1 and several else None
+        for row, (other, size) in numbers.items() if unit else ():
+            if other in units and (there := converted(size, other, unit or "")) is not None:
+                numbers[row] = unit or "", there
 
 
 def _parsed(kind: str, text: str):

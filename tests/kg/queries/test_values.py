@@ -6,10 +6,11 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.kg.queries.literals import as_clock, as_date, as_number
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.kg.stats import graph_stats
-from jaxkg.query import Value
+from jaxkg.query import Domain, Extreme, Match, Total, Value, Where
 
 
 def graph_of(relation, tails):
@@ -162,15 +163,54 @@ def test_what_is_no_number(text):
 
 
 def test_numbers_of_another_unit_do_not_compare():
-    kg = graph_of("r", ["5 km", "7 km", "300 m", "3 m", "1 km"])
+    kg = graph_of("r", ["5 km", "7 km", "300 kg", "3 kg", "1 km"])
     values = Values(kg)
-    assert values.units == {"r": ("km", "m")}
+    assert values.units == {"r": ("kg", "km")}
     held = values.window("number", ">", Value("number", "4", "KM"), along="r").holds(
         *values.keys[0]
     )
     assert {kg.entity_ids[row] for row in np.flatnonzero(held)} == {"5 km", "7 km"}
-    with pytest.raises(JaxkgError, match="in units 'km', 'm'"):
+    with pytest.raises(JaxkgError, match="in units 'kg', 'km'"):
         values.window("number", ">", Value("number", "4"), along="r")
+
+
+def test_numbers_compare_in_units_that_convert():
+    kg = KnowledgeGraph.from_triples(
+        [
+            *(
+                ("a", "long", "5 km"),
+                ("b", "long", "300 m"),
+                ("c", "long", "4000 m"),
+                ("d", "long", "20 m"),
+            ),
+            *(("a", "wide", "9 ft"), ("b", "wide", "7 ft"), ("a", "full", "2.5 kg")),
+        ]
+    )
+    sets = QuerySets(kg)
+    assert sets.values.units == {"long": ("m",), "wide": ("m",), "full": ("kg",)}
+    everything = Domain(("long",))
+    longest = sets.execute(Extreme(everything, ("long",), largest=True))
+    assert [kg.entity_ids[row] for row in longest.rows.tolist()] == ["a"]
+    for comparison, text, unit, meant in (
+        (">", "3.9", "km", {"a", "c"}),
+        ("=", "4", "km", {"c"}),
+        ("<", "40000", "cm", {"b", "d"}),
+        ("<=", "300", "m", {"b", "d"}),
+    ):
+        query = Where(everything, ("long",), comparison, Value("number", text, unit))
+        found = sets.execute(query).rows.tolist()
+        assert {kg.entity_ids[row] for row in found} == meant, (comparison, text)
+    # Feet and metres, across two relations.
+    beyond = sets.execute(Match(everything, ("long",), ">", ("wide",)))
+    assert [kg.entity_ids[row] for row in beyond.rows.tolist()] == ["a", "b"]
+    total = sets.execute(Total(everything, ("long",)))
+    assert total.words == "9320 m"
+    grams = Where(Domain(("full",)), ("full",), ">", Value("number", "2400", "g"))
+    assert len(sets.execute(grams).rows) == 1
+    with pytest.raises(JaxkgError, match=r"in unit '' does not compare .* in units 'km', 'm'"):
+        sets.execute(Where(everything, ("long",), ">", Value("number", "4")))
+    with pytest.raises(JaxkgError, match="in unit 'kg' does not compare"):
+        sets.execute(Where(everything, ("long",), ">", Value("number", "4", "kg")))
 
 
 def number_of(values, text):
