@@ -2,9 +2,10 @@
 
 `random`: random query graphs over small random graphs with dates and numbers, on the device and on
 the host, against a twin in plain Python (`tests/twins`). `engine`: random query graphs over MetaQA,
-the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the
-printed SPARQL. `speed`: intersections of two 2-hop relation paths over MetaQA beside pyoxigraph,
-relation paths beside `execute_paths`, and the programs that a mixed batch compiles.
+the pooled Freebase graph and a graph with dates and numbers, against pyoxigraph running the printed
+SPARQL; `many`: over many small graphs. `random` and `many` stop after some `seconds` and go on from
+the `start`-th query graph. `speed`: intersections of two 2-hop relation paths over MetaQA beside
+pyoxigraph, relation paths beside `execute_paths`, and the programs that a mixed batch compiles.
 Small counts take minutes, those below hours.
 
     python scripts/study/study_query_graphs.py --random 10000 --engine 1000
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ from lib.seconds import fastest
 sys.path += [str(Path(__file__).resolve().parents[2] / "tests" / of) for of in ("twins", "worlds")]
 from drawn_queries import RandomQueries
 from query_twin import Twin, told
-from value_graphs import KINDS, value_triples
+from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 PATHS = (
     ("directed_by", "^directed_by"),
@@ -65,22 +66,37 @@ PATHS = (
 )
 
 
-def against_twin(count: int, seed: int, per_graph: int = 500) -> tuple[int, int, int]:
-    """Query graphs, those equal on the device, those equal on the host."""
-    equal = [0, 0]
-    for graph in range(-(-count // per_graph)):
-        rng = np.random.default_rng([seed, graph])
-        triples = value_triples(rng, 14, 40)
+def stretches(
+    count: int, per_graph: int, options: argparse.Namespace
+) -> Iterator[tuple[int, np.random.Generator, int]]:
+    """Graph after graph, from the `start`-th query graph until all are drawn or the time is out:
+    its number, where what is drawn comes from, and how many query graphs it gets."""
+    ends = time.perf_counter() + (options.seconds or float("inf"))
+    for graph in range(options.start // per_graph, -(-count // per_graph)):
+        if time.perf_counter() > ends:
+            return
+        rng = np.random.default_rng([options.seed, graph])
+        yield graph, rng, min(per_graph, count - graph * per_graph)
+
+
+def against_twin(count: int, options: argparse.Namespace) -> tuple[int, int, int]:
+    """Query graphs, those equal on the device, those equal on the host; every other graph tells
+    when facts hold."""
+    done = device = host = 0
+    for graph, rng, some in stretches(count, 1000, options):
+        kinds = TIMED if graph % 2 else KINDS
+        triples = timed_triples(rng) if graph % 2 else value_triples(rng, 14, 40)
         kg = KnowledgeGraph.from_triples(triples)
-        values = Values(kg, KINDS)
-        sets, twin = QuerySets(kg, values), Twin(triples, KINDS)
+        values = Values(kg, kinds)
+        sets, twin = QuerySets(kg, values), Twin(triples, kinds)
         drawn = RandomQueries(sets, rng)
-        queries = [drawn.draw() for _ in range(min(per_graph, count - graph * per_graph))]
+        queries = [drawn.draw() for _ in range(some)]
         for query, result in zip(queries, QueryGraphs(kg, values=values).execute(queries)):
             meant = twin.run(query)
-            equal[0] += told(kg, result) == meant
-            equal[1] += told(kg, sets.execute(query)) == meant
-    return count, equal[0], equal[1]
+            device += told(kg, result) == meant
+            host += told(kg, sets.execute(query)) == meant
+        done += some
+    return done, device, host
 
 
 def stored(values: Values) -> Any:
@@ -121,6 +137,15 @@ def against_engine(kg: KnowledgeGraph, count: int, seed: int) -> tuple[int, int,
         equal,
         sum(not result.complete for result in results),
     )
+
+
+def against_engine_on_many(count: int, options: argparse.Namespace) -> tuple[int, ...]:
+    """As `against_engine`, over small graphs with dates and numbers."""
+    counts = np.zeros(4, int)
+    for _, rng, some in stretches(count, 250, options):
+        kg = KnowledgeGraph.from_triples(value_triples(rng, 40, 160))
+        counts += against_engine(kg, some, int(rng.integers(2**31)))
+    return tuple(counts.tolist())
 
 
 def crossings(sets: QuerySets, count: int, rng: np.random.Generator) -> list[Intersection]:
@@ -236,12 +261,13 @@ def paths(
 
 def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
-    numbers(parser, random=1000, engine=1000, pairs=4096, asked=200, repeats=5)
+    numbers(parser, random=1000, engine=1000, many=1000, pairs=4096, asked=200, repeats=5)
+    numbers(parser, start=0, seconds=0)
     options = parser.parse_args(argv)
     record = Record(__file__, options)
     if options.random:
         table = record.table("random query graphs", "device equal", "host equal")
-        table.add(*(f"{number:,}" for number in against_twin(options.random, options.seed)))
+        table.add(*(f"{number:,}" for number in against_twin(options.random, options)))
     folder = Path(options.data)
     metaqa = read_graph(folder / "metaqa" / "kb.txt")
     if options.engine:
@@ -257,6 +283,13 @@ def main(argv: list[str] | None = None) -> None:
         for name, kg in graphs.items():
             counts = against_engine(kg, options.engine, options.seed)
             table.add(name, *(f"{number:,}" for number in counts))
+    if options.many:
+        table = record.table(
+            "small graphs against pyoxigraph", "query graphs", "not empty", "equal", "incomplete"
+        )
+        table.add(
+            "dates and numbers", *(f"{n:,}" for n in against_engine_on_many(options.many, options))
+        )
     if options.pairs:
         speed(record, metaqa, options)
     record.save()
