@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,7 +125,9 @@ class Tables:
         if each is not None:
             results += self._grouped(asked, each)
         if nth is not None:
-            results += self._between(asked, *nth)
+            first, last, said = nth
+            for base in map(self.find.class_set, (entry.kind for entry in asked.classes)):
+                results += self._ordered(asked, base, [()], said, first=first, last=last)
         results += self._counted(asked, readings)
         return self.find.marked(asked, results)
 
@@ -389,14 +391,29 @@ class Tables:
                         yield table._replace(query=more, explained=words | set(bound.words))
 
     def _ordered(
-        self, asked: Asked, base: Candidate, grade: Grade
-    ) -> Iterator[tuple[int, Column, bool]]:
-        """What a superlative puts the things of a class in order by: code, column, which first."""
+        self,
+        asked: Asked,
+        base: Candidate,
+        ways: Sequence[tuple[str, ...]],
+        said: frozenset[int],
+        **places: Any,
+    ) -> Iterator[Candidate]:
+        """The things of a class, or of its groups, in the order of what a superlative measures."""
+        grade = asked.cues.extreme
+        if grade is None or grade.adds or grade.counts:
+            return
         for code in self.vocabulary.around.ends(base.ends[:_MANY]):
-            measures = self.vocabulary.orders(code) and not grade.counts
-            if measures and self.measured.fit(asked, code, grade.measured) >= _SPOKEN_OF:
-                column = Column((self.kg.relation_name(code),))
-                yield code, column, self.measured.largest(grade, code)
+            fit = self.vocabulary.orders(code) and self.measured.fit(asked, code, grade.measured)
+            if fit < _SPOKEN_OF:
+                continue
+            column, largest = (
+                Column((self.kg.relation_name(code),)),
+                self.measured.largest(grade, code),
+            )
+            fields = {"shape": "extreme", "measure": code, "fit": 1.0}
+            for way in ways:
+                query = Rows(base.node, (column,), way, order=1, largest=largest, **places)
+                yield base._replace(query=query, explained=said | grade.words, **fields)
 
     def _first_of_each(
         self, asked: Asked, kind: int, per: tuple[str, ...], said: frozenset[int]
@@ -416,12 +433,7 @@ class Tables:
                 (self.kg.relation_name(code),) for code, ends in reached.items()
                 if kind in self.find.ends_classes(ends)
             ]  # fmt: skip
-            for code, column, largest in self._ordered(asked, base, grade):
-                places = {"order": 1, "largest": largest, "top": grade.most}
-                fields = {"shape": "extreme", "measure": code, "fit": 1.0}
-                for way in ways:
-                    query = Rows(base.node, (column,), way, **places)
-                    yield base._replace(query=query, explained=said | grade.words, **fields)
+            yield from self._ordered(asked, base, ways, said, top=grade.most)
 
     def _places(self, asked: Asked) -> tuple[int, int, frozenset[int]] | None:
         """The first and the last of the places that are asked for: "6th to 10th"."""
@@ -431,23 +443,6 @@ class Tables:
             if to in _TO and 0 < ends[0] < ends[1]:
                 return ends[0], ends[1], frozenset(range(spot, spot + 3))
         return None
-
-    def _between(
-        self, asked: Asked, first: int, last: int, said: frozenset[int]
-    ) -> Iterator[Candidate]:
-        """Those of a class between two places of an order."""
-        grade = asked.cues.extreme
-        if grade is None or grade.adds:
-            return
-        for mention in asked.classes:
-            base = self.find.class_set(mention.kind)
-            for code, column, largest in self._ordered(asked, base, grade):
-                places = {"order": 1, "largest": largest, "first": first, "last": last}
-                query = Rows(base.node, (column,), **places)
-                explained = said | grade.words
-                yield base._replace(
-                    query=query, shape="extreme", measure=code, fit=1.0, explained=explained
-                )
 
     def _counted(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """What a number of things picks out, with that number: "which has the most, how many"."""
