@@ -70,7 +70,7 @@ class Matched:
         spots = [
             (spot, frozenset((spot,)))
             for spot, word in enumerate(folded)
-            if word in ALONE | EACH | EVERY and spot not in asked.cues.used
+            if (word in ALONE or (spot and word in EACH | EVERY)) and spot not in asked.cues.used
         ]
         bounds = [b for b in asked.cues.bounds if b.low.isdecimal() and not (b.high or b.unit)]
         paths = (
@@ -82,13 +82,13 @@ class Matched:
                 continue
             ends = self.find.sets.derive(query.source).nodes
             back = Quantifier(query, (inverse(query.relations[0]),), query.source)
-            others = dataclasses.replace(back, by="outside")
             for spot, words in spots:
                 if folded[spot] in ALONE:
-                    yield from self._kept(path, others, path.last, words)
+                    meant = dataclasses.replace(back, by="outside")
+                    yield from self._kept(path, meant, path.last, words)
                 elif len(ends) > 1 and self._speaks_of(asked, spot, path.last, ends):
-                    for meant in (others, dataclasses.replace(back, by="missing")):
-                        yield from self._kept(path, meant, path.last, words)
+                    meant = dataclasses.replace(back, by="missing")
+                    yield from self._kept(path, meant, path.last, words)
             for bound in bounds if len(ends) > 1 else ():
                 if bound.comparison != "in":
                     meant = dataclasses.replace(back, comparison=bound.comparison, n=int(bound.low))
