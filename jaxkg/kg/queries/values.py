@@ -23,7 +23,7 @@ from __future__ import annotations
 import bisect
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -89,13 +89,19 @@ class Values:
         timed: whether some dates are times of day.
     """
 
-    def __init__(self, kg: KnowledgeGraph, kinds: Mapping[str, str | None] | None = None):
+    def __init__(
+        self,
+        kg: KnowledgeGraph,
+        kinds: Mapping[str, str | None] | None = None,
+        units: Mapping[str, tuple[str, ...]] | None = None,
+    ):
         """Read the values.
 
         Args:
             kg: the graph.
             kinds: overrules what a relation's tails are: "number", "date", "boolean", or None (or
                 "text") for none of these. Not for RDF literals.
+            units: of the numbers of relations in the whole of which the graph is a part.
 
         Raises:
             JaxkgError: `kinds` names a relation the graph has not, or another kind.
@@ -134,7 +140,7 @@ class Values:
         self._written = {
             name: tuple(sorted({numbers[row][0] for row in rows})) for name, rows in columns.items()
         }
-        _in_one_unit(columns.values(), numbers)
+        _in_one_unit(columns, numbers, units or {})
         for name, rows in columns.items():
             self.units[name] = tuple(sorted({numbers[row][0] for row in rows}))
         self._ranked = sorted(set(numbers.values()))
@@ -394,13 +400,25 @@ def count_meant(value: Value | str) -> int:
 _OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in")
 
 
-def _in_one_unit(columns: Iterable[list[int]], numbers: dict[int, tuple[str, Decimal]]) -> None:
-    """Convert the numbers of what some column tells in several units that convert."""
+def _in_one_unit(
+    columns: Mapping[str, list[int]],
+    numbers: dict[int, tuple[str, Decimal]],
+    known: Mapping[str, tuple[str, ...]],
+) -> None:
+    """Convert the numbers of what some column tells in several units that convert, or in another
+    one than is known of it."""
     measures = {name: UNITS[name][0] for name, _ in numbers.values() if name in UNITS}
     for measure in {*measures.values()}:
         units = Counter(name for name, _ in numbers.values() if measures.get(name) == measure)
-        several = any(len({numbers[row][0] for row in rows} & units.keys()) > 1 for rows in columns)
-        unit = shared_unit(units) if len(units) > 1 and several else None
+        of = [
+            ({numbers[row][0] for row in rows} & units.keys(), known.get(name, ()))
+            for name, rows in columns.items()
+        ]
+        wanted = {told[0] for own, told in of if own and len(told) == 1}
+        several = any(len(own) > 1 for own, _ in of)
+        unit = shared_unit(units) if several else None
+        if len(wanted) == 1 and UNITS.get(one := wanted.pop(), ("",))[0] == measure:
+            unit = one
         for row, (other, size) in numbers.items() if unit else ():
             if other in units and (there := converted(size, other, unit or "")) is not None:
                 numbers[row] = unit or "", there

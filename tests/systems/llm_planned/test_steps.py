@@ -120,7 +120,7 @@ def test_no_step_is_an_abstention_and_so_is_a_call_that_fails():
 
 def test_values_that_cannot_be_ordered_are_not_offered_to_be():
     facts = [(f"river {n}", "flows in", "land") for n in range(4)]
-    lengths = ["12 km", "7 mi", "9 km", "3 mi"]
+    lengths = ["12 km", "7 h", "9 km", "3 h"]
     facts += [(f"river {n}", "length", told) for n, told in enumerate(lengths)]
     backend = Scripted(choose("->(land)"))
     qa = LLMSteps(LLMPlannedQA.build(KnowledgeGraph.from_triples(facts), backend))

@@ -1,11 +1,13 @@
 """What a part of a graph is told of the rest of it."""
 
 import dataclasses
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.values import Values
 from jaxkg.kg.stores.around import Reach, sample_graph, surroundings, topic_graph
 from jaxkg.kg.stores.arrays import ArrayStore
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
@@ -21,6 +23,10 @@ FACTS = [
     ("Orwell", "height", "188 cm"),
     ("Austen", "height", "5 ft"),
     ("Burgess", "height", "180 cm"),
+    ("Orwell", "mass", "70 kg"),
+    ("Austen", "mass", "3 h"),
+    ("Burgess", "mass", "71 kg"),
+    ("Emma", "mass", "1 kg"),
     ("Emma", "height", "21 cm"),
 ]
 
@@ -48,9 +54,24 @@ def test_values_and_what_is_told_once(store, part):
     for name in part.relations:
         assert told(with_it, name) == told(whole, name)
     assert told(alone, "wrote") != told(whole, "wrote")  # a book, not a year
-    assert told(alone, "height")[2] is True
-    assert told(with_it, "height")[2] is False  # in two units
-    assert with_it.values.units["height"] == whole.values.units["height"]
+    assert told(alone, "mass")[2] is True
+    assert told(with_it, "mass")[2] is False  # in two units
+    for name in ("height", "mass"):
+        assert with_it.values.units[name] == whole.values.units[name]
+
+
+def test_a_part_is_read_in_the_unit_of_the_whole():
+    facts = [
+        ("a", "long", "5 ft"),
+        ("b", "long", "3 m"),
+        ("c", "long", "4 m"),
+        ("d", "long", "9 m"),
+    ]
+    whole = Values(KnowledgeGraph.from_triples(facts))
+    alone = KnowledgeGraph.from_triples(facts[:1])
+    part = Values(alone, whole.relation_kinds, whole.units)
+    assert (whole.units, part.units) == ({"long": ("m",)},) * 2
+    assert part.number(alone.entity("5 ft")) == ("m", Decimal("1.524"))
 
 
 def test_sorts_have_the_words_of_the_whole(store, part):

@@ -88,9 +88,10 @@ class Vocabulary:
         # Of a part of a larger graph, what it cannot tell of itself.
         sample = getattr(kg, "sample", None)
         self._elsewhere = None if sample is None else Elsewhere(kg, _vocabulary_of(sample))
-        self.values = Values(kg, self._elsewhere and self._elsewhere.kinds())
-        if self._elsewhere:
-            self.values.units |= self._elsewhere.units()
+        elsewhere = self._elsewhere
+        units = elsewhere.units() if elsewhere else {}
+        self.values = Values(kg, elsewhere and elsewhere.kinds(), units)
+        self.values.units |= units
         triples = np.asarray(kg.triples)
         order = np.argsort(triples[:, 1], kind="stable")
         first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
