@@ -113,6 +113,8 @@ EACH = words("cues.each")
 """Words before what each row of a table is of."""
 POSSESSIVE = words("cues.possessive")
 """Words before what is told of each of several things."""
+EVERY = words("cues.every")
+"""Words beside `EACH` before what nothing is missing of."""
 ALONE = words("cues.alone")
 """Words before what is all that something has."""
 KINDS = words("cues.kinds")
