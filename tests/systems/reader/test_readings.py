@@ -94,7 +94,6 @@ SHELTER = {
     "Is Roy Penn the one Moss is looked after by?": {"yes"},
     "Which pets have an allergy?": {"Moss", "Sooty"},
     "Which cats have been adopted?": {"Sooty"},
-    "Which walks go on for more than an hour?": {"Mill Loop"},
     "Which animals weigh less than 4,500 grams?": {"Bramble (cat)", "Bramble (rabbit)"},
     "Who has been here longer, Moss or Sooty?": {"Moss"},
     "What's the weight of Bramble? The rabbit one, not the cat.": {"2.3"},

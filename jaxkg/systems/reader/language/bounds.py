@@ -9,7 +9,7 @@ from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.grades import NUMERALS
 from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
-from jaxkg.systems.reader.language.lexicon.units import SPOKEN_UNITS, UNITS
+from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.language.times import TIMES, time_written
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
@@ -26,11 +26,9 @@ _ZEHNER = "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzi
 _COUNT_WORDS = {"one": 1, "einen": 1, **NUMERALS, "dozen": 12, "century": 100}
 _COUNT_WORDS |= {word: n for n, word in enumerate(_TEENS.split(), start=11)}
 _COUNT_WORDS |= {w: 10 * n for s in (_TENS, _ZEHNER) for n, w in enumerate(s.split(), start=1)}
-_UNIT_NAMES = "|".join(SPOKEN_UNITS)
 _UNIT = "|".join(unit for unit in sorted(UNITS, key=len, reverse=True) if unit.isalpha())
 _HAS_UNIT = re.compile(rf"[\s-]?({_UNIT})\b|\s?([€$£])")
 _SIGN = re.compile(r"[€$£]")
-_PARTS = {"half an": "0.5", "half a": "0.5", "an": "1", "a": "1"}
 _BEFORE_COUNTS = (
     "than|over|above|under|below|exceeds?|least|most|exactly|precisely|only|"
     "upwards of|in excess of|als|mindestens|höchstens|genau|nur"
@@ -41,10 +39,6 @@ _COUNTED = re.compile(
     rf"(?: ({'|'.join(_SCALES)}))?\b"
 )
 _HYPHENED = re.compile(rf"(?<![\w-])({'|'.join(_COUNT_WORDS)})-(?=[a-z]{{3}})")
-_A_SCALE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) (?:£|\$|€)?)a ({'|'.join(_SCALES)})\b")
-_AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(\d+|{'|'.join(_COUNT_WORDS)}) and a half\b")
-_UNIT_AND_A_HALF = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )(?:an?|one) ({_UNIT_NAMES}) and a half\b")
-_A_UNIT = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )({'|'.join(_PARTS)}) (?={_UNIT_NAMES}\b)")
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
 _DECADE_WORDS = "twenties thirties forties fifties sixties seventies eighties nineties"
@@ -106,11 +100,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
         *_WRITTEN,
         _THOUSANDS,
         _SCALED,
-        _AND_A_HALF,
-        _UNIT_AND_A_HALF,
         _COUNTED,
-        _A_SCALE,
-        _A_UNIT,
         _HYPHENED,
     ):
         for match in pattern.finditer(lower):
@@ -140,14 +130,6 @@ def _written(match: re.Match[str]) -> str:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
     if match.re is _HYPHENED:
         return f"{_COUNT_WORDS[match[1]]}-"
-    if match.re is _A_SCALE:
-        return f"{match[1]}{10 ** _SCALES[match[2]]}"
-    if match.re is _UNIT_AND_A_HALF:
-        return f"{match[1]}1.5 {match[2]}"
-    if match.re is _AND_A_HALF:
-        return f"{match[1]}{_COUNT_WORDS.get(match[2], match[2])}.5"
-    if match.re is _A_UNIT:
-        return f"{match[1]}{_PARTS[match[2]]} "
     if match.re is _COUNTED:
         number = _COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)
         return f"{match[1]}{number * 10 ** _SCALES.get(match[4], 0)}"

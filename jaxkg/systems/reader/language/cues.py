@@ -247,12 +247,6 @@ def _count(words: Words, text: str, used: set[int]) -> bool:
         if pair in _COUNTS:
             used.update((at, at + 1))
             return True
-    if "headcount" in folded:
-        used.add(folded.index("headcount"))
-        return True
-    if folded[:1] == ["count"] or folded[:1] == ["wieviele"]:
-        used.add(0)
-        return True
     return False
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     ADDING,
@@ -18,11 +17,8 @@ from jaxkg.systems.reader.language.names import ARTICLES
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
 _NO_GRADES = {("at", "least"), ("at", "most"), ("no", "longer"), ("any", "longer")}
-_HIGHLY = ("highly", "heavily", "expensively", "generously")
 _LASTING = ("serving", "standing", "established")
-_FURTHEST = ("furthest", "farthest")
 _BEEN = frozenset(["been", "worked", "served", "lived", "employed", "stayed"])
-_MONEY = ("money", "cash", "geld")
 _OF_VALUES = ("top", "maximum", "max", "minimum", "min")
 _NUMERALS = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _ZAHLEN = ["zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -96,10 +92,7 @@ class Grade:
         return self.measure.replace("!", "")
 
 
-_TOGETHER = ("together", "zusammen")
 _NUMBERS = ("number", "anzahl", "zahl")
-_ADDED = ("added", "adding", "add")
-_HOW_MUCH = {("how", "much"), ("wie", "viel")}
 _AFTER_VERBS = "look looks looked looking named called takes took comes came asks asked goes went"
 _AFTER_WHICH = frozenset(_AFTER_VERBS.split())
 """Words before an "after" that tells no time."""
@@ -145,20 +138,12 @@ def read_grades(
             continue
         else:
             compares = bool(COMPARATIVE.search(word)) and word != "largest"
-        if word == "most" and after in _HIGHLY:
-            measure = "value amount price score"
-            words.add(place + 1)
         if word in ("longest", "longer") and (
             after in _LASTING or not _BEEN.isdisjoint(folded[:place])
         ):
             # Not the length of anything: who was there first.
             measure = " ".join(part for part in measure.split() if part.startswith("!"))
             words |= {place + 1} if after in _LASTING else set()
-        if word in _FURTHEST and "back" in folded[max(0, place - 2) : place]:
-            largest, measure = False, "date year"  # "goes back the furthest"
-        if after in _MONEY and not measure:
-            measure = "money"
-            words.add(place + 1)
         counts = not measure and word not in _OF_VALUES
         if after in _NUMBERS and word not in BASE_FORMS:
             measure, counts = "", True
@@ -188,18 +173,12 @@ def read_grades(
 def adding(folded: Sequence[str], place: int) -> str:
     """Whether a word asks for a "sum", a "mean" or a "median" of values; "" for others.
 
-    >>> words = "what does it mean", "the mean cost", "how much are they together"
-    >>> [adding(text.split(), at) for text, at in zip(words, (3, 1, 4))]
-    ['', 'mean', 'sum']
+    >>> [adding(text.split(), at) for text, at in (("what does it mean", 3), ("the mean cost", 1))]
+    ['', 'mean']
     """
     word, before = folded[place], folded[place - 1] if place else ""
     if word == "mean" and before in ARTICLES:
         return "mean"
-    if word == "up" and before in _ADDED:
-        return "sum"
-    last = place == len(folded) - 1
-    if word in _TOGETHER and last and any(pair in _HOW_MUCH for pair in pairwise(folded)):
-        return "sum"
     return ADDING.get(word, "")
 
 

@@ -28,13 +28,6 @@ _PARTIAL = 4
 _FUZZY = 78.0
 _AT_ONCE = 30_000
 """Entities beyond which only the names that share a word with a question are read."""
-CALLED = {
-    "male": ("boy", "man", "lad", "gentleman"),
-    "female": ("girl", "woman", "lady"),
-    "männlich": ("junge", "mann"),
-    "weiblich": ("mädchen", "frau"),
-}
-"""What those are called of whom a value is said."""
 _COMMON = 3_000
 """Names that share a word from which on it takes another word to look at one."""
 
@@ -129,8 +122,7 @@ class TopicFinder:
             if self._aside[row]:
                 continue
             name = looked_at(name)
-            keys = (key_of(name), key_of(opened(name)), *CALLED.get(key_of(name), ()))
-            for key in dict.fromkeys(keys):
+            for key in dict.fromkeys((key_of(name), key_of(opened(name)))):
                 index.known.update(key.split())
                 if not self._around[row]:
                     index.by_key[key].append((row, other))

@@ -56,22 +56,11 @@ class Measured:
         self.find = candidates
         self.kg = candidates.kg
         self.vocabulary = candidates.vocabulary
-        self._years: dict[int, bool] = {}
 
     def largest(self, grade: Grade, code: int) -> bool:
         """Whether a gradable word asks for the largest values of a relation."""
         relation = self.vocabulary.relations[code]
-        return grade.sign(relation.wordings, "date" if self._of_years(code) else relation.tails)
-
-    def _of_years(self, code: int) -> bool:
-        """Whether the numbers that a relation leads to may all be years."""
-        if self.vocabulary.ends_kind(code) != "number":
-            return False
-        if code not in self._years:
-            ends = self.vocabulary.values.ends_of(self.kg.relations[code])[:_MANY]
-            told = map(self.kg.name, ends.tolist())
-            self._years[code] = all(t.isdigit() and 1000 <= int(t) < 2200 for t in told)
-        return self._years[code]
+        return grade.sign(relation.wordings, relation.tails)
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
@@ -86,9 +75,7 @@ class Measured:
         fit = max(aligned.best_lex, (aligned.best_sem - 0.2) / 0.6)
         if measure:
             parts = {part for w in relation.wordings for part in w.lower().split()}
-            if parts & set(measure.split()) or (
-                measure == "money" and self.measured_in(code, "euro")
-            ):
+            if parts & set(measure.split()):
                 return 1.0
             vectors = asked.alignment.vectors((*relation.wordings, measure))
             if vectors.shape[1]:
@@ -160,7 +147,7 @@ class Measured:
 
     def _first(self, asked: Asked, base: Candidate, grade: Grade, code: int) -> Iterator[Candidate]:
         kind = self.vocabulary.ends_kind(code)
-        dated = kind == "date" or self._of_years(code)
+        dated = kind == "date"
         if (grade.counts and kind == "date") or not grade.measures(self.find.wordings(code), dated):
             return  # there is no "most" of dates
         nodes, ends = self.vocabulary.measured(base.ends, code)
@@ -246,7 +233,7 @@ class Measured:
             where, ends = kept
             grade = asked.cues.comparative
             fit = self.fit(asked, code, grade.measured if grade else "")
-            dated = self.vocabulary.ends_kind(code) == "date" or self._of_years(code)
+            dated = self.vocabulary.ends_kind(code) == "date"
             yearly = bound.low[:4].isdigit() and 1000 <= int(bound.low[:4]) < 2200
             yearly |= ":" in bound.low
             fit = max(fit, 0.45 if dated else 0.3) if dated == yearly else 0.5 * fit

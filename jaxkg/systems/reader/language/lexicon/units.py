@@ -23,9 +23,6 @@ def _units() -> dict[str, tuple[str, float]]:
 
 UNITS = _units()
 """What a unit measures, and how large it is, by its names."""
-# "A second" is an ordinal, "1 m" too often a million to be taken for metres.
-SPOKEN_UNITS = sorted((u for u in UNITS if len(u) > 2), key=len, reverse=True)
-"""Names of units that are words, the longest first."""
 
 
 def unit_of(wordings: Sequence[str]) -> str:
