@@ -110,6 +110,7 @@ def serve(
 def mcp(
     graph: StoreGraphOptions,
     parts: SystemOptions,
+    wanted: ModelOptions,
     system: options.System = None,
     transport: Annotated[
         Literal["stdio", "http"],
@@ -124,7 +125,8 @@ def mcp(
 ) -> None:
     """Offer the graph to an assistant as tools (Model Context Protocol).
 
-    Over HTTP, callers must send the token in JAXKG_TOKEN if it is set.
+    With --llm, the tool `ask` uses that model as `jaxkg ask` does (default: no model). Over HTTP,
+    callers must send the token in JAXKG_TOKEN if it is set.
 
     Example for an assistant's settings: command "jaxkg", arguments ["mcp", "--kg", "mygraph"]
     """
@@ -141,17 +143,18 @@ def mcp(
         token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
         _check_free(host, port)
 
-    with (
-        progress_bars() as show,
-        session(system, ModelOptions(), show, graph, seconds=seconds, **parts.given()) as asked,
-    ):
+    with ExitStack() as stack:
+        with progress_bars() as show:
+            asked = stack.enter_context(
+                session(system, wanted, show, graph, seconds=seconds, **parts.given())
+            )
         tools = server(_lookups(asked), asked.answers, seconds=seconds)
-    _log()
-    if transport == "stdio":
-        tools.run("stdio")
-        end_within(5.0)
-    else:
-        run(over_http(tools, names, token), host=host, port=port)
+        _log()
+        if transport == "stdio":
+            tools.run("stdio")
+            end_within(5.0)
+        else:
+            run(over_http(tools, names, token), host=host, port=port)
 
 
 def _log() -> None:

@@ -12,6 +12,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from jaxkg.answer import Answer
+from jaxkg.cli import main
 from jaxkg.deadline import OutOfTime, check
 from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.serve.facts import Facts
@@ -176,6 +177,31 @@ def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
     assert late == '{"error": "no answer in time"}'
     assert "no evidence" in quick
     assert stopped == ["late?", "left?"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
+    asked, replies = serve(lambda body: json.dumps({"reading": 1})), []
+
+    def run(tools, transport):
+        async def ask():
+            async with Client(tools) as client:
+                reply = await client.call_tool("ask", {"question": "who directed Alien?"})
+                replies.append(json.loads(reply.content[0].text))
+
+        asyncio.run(ask())
+
+    monkeypatch.setattr("jaxkg.serve.mcp._Tools.run", run)
+    monkeypatch.setattr("jaxkg.serve.protocol.end_within", lambda seconds: None)
+    monkeypatch.setattr("jaxkg.cli.serving._log", lambda: None)
+    monkeypatch.setenv("JAXKG_CACHE", str(tmp_path))
+    monkeypatch.delenv("JAXKG_LLM_MODEL", raising=False)
+    model = ["--llm", "able", "--base-url", asked.url, "--ask-model", "always"]
+    for options in [], model:
+        with contextlib.suppress(SystemExit):
+            main(["mcp", *options])
+        assert bool(asked.bodies) == bool(options)
+    assert [[e["name"] for e in reply["entities"]] for reply in replies] == [["Ridley Scott"]] * 2
 
 
 @pytest.mark.slow
