@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.blocks import ModelOptions, spread
-from jaxkg.cli.models import language_model
+from jaxkg.cli.models import language_models
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.comparing import (
     OWN,
@@ -42,7 +43,8 @@ def compare(
         str,
         typer.Option(
             help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm lets the model "
-            "judge or help. Differences are taken to the first."
+            "judge or help. Differences are taken to the first. With --llm A,B each system that "
+            "asks a model has a column a model; a model of another endpoint is NAME@http://..."
         ),
     ],
     output: Annotated[
@@ -122,7 +124,8 @@ def compare(
 
     from jaxkg.evaluate import provenance
 
-    chosen, shared = chosen_systems(systems, wanted.llm), Devices.read(devices)
+    models = tuple(name.strip() for name in (wanted.llm or "").split(",") if name.strip())
+    chosen, shared = chosen_systems(systems, models), Devices.read(devices)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
     wishes = {name: wishes_of(settings or (), chosen, name, sets) for name in sets}
     trained = {name: trained_parts(parts_in, name) for name in sets}
@@ -140,24 +143,26 @@ def compare(
     about = provenance(seed=seed, data=files, command=["jaxkg", *sys.argv[1:]])
     about["unknown_data"] = [str(file) for each in given.values() for file in each.unknown]
     plan = Comparison(
-        given, tuple(chosen), wishes, trained, folders, benchmarks=datasets is not None,
-        devices=shared, ask_model=wanted.ask_model, top_k=top_k, repair=repair, link=link,
-        limit=limit, fresh=fresh, seed=seed,
+        given, tuple(chosen), wishes, trained, folders, models=models,
+        benchmarks=datasets is not None, devices=shared, ask_model=wanted.ask_model,
+        top_k=top_k, repair=repair, link=link, limit=limit, fresh=fresh, seed=seed,
     )  # fmt: skip
-    with language_model(wanted) as model, progress_bars() as show:
+    with ExitStack() as stack:
+        connected = language_models(stack, wanted, models)
+        show = stack.enter_context(progress_bars())
         keep_compiled_programs()
-        if model is not None:
-            show.about = model.waiting
+        if connected:
+            show.about = lambda: "; ".join(model.waiting() for model in connected.values())
         about["device"] = str(jax.devices()[0])
-        backend = None if model is None else model.backend
-        outcomes = run_systems(plan, output, backend, about, show)
+        backends = {name: model.backend for name, model in connected.items()}
+        outcomes = run_systems(plan, output, backends, about, show)
     if not any(outcome.report for some in outcomes.values() for outcome in some.values()):
         raise JaxkgError("no system could be built, see above")
     found = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
 
     def tell(text: str) -> None:
         print(json.dumps(found, indent=1) if to_json else text, flush=True)
-        if model is not None:
+        for model in connected.values():
             errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
 
     write_comparison(output, outcomes, found, seed, tell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +63,26 @@ def language_model(wanted: ModelOptions, *, retry: bool = False) -> Iterator[Mod
     with meter:
         backend = Echo(meter, _show) if wanted.show_prompts else meter
         yield Model(backend, meter)
+
+
+def language_models(
+    stack: ExitStack, wanted: ModelOptions, names: Sequence[str]
+) -> dict[str, Model]:
+    """As `language_model`, several by name; each may have an address of its own, NAME@http://...
+
+    Args:
+        stack: closes them.
+        wanted: what the options say of all.
+        names: of the models.
+    """
+    found: dict[str, Model] = {}
+    for name in names or (None,):
+        model, at, address = (name or "").partition("@http")
+        own = {"base_url": f"http{address}"} if at else {}
+        each = dataclasses.replace(wanted, llm=model or None, **own)
+        if (connected := stack.enter_context(language_model(each))) is not None:
+            found[name or ""] = connected
+    return found
 
 
 @contextmanager

@@ -35,6 +35,8 @@ class Comparison:
     Attributes:
         given: question sets by name.
         systems: names, `NAME+llm` among them; differences are taken to the first.
+        models: names of language models; of several, a system that asks one has a column a model,
+            `NAME@MODEL`.
         wishes: settings by question set and system.
         trained: folders of trained models by question set and kind.
         planners: folders of planners by question set.
@@ -51,6 +53,7 @@ class Comparison:
     wishes: Mapping[str, Mapping[str, dict[str, str]]]
     trained: Mapping[str, dict[str, Path]]
     planners: Mapping[str, Path | None]
+    models: tuple[str, ...] = ()
     benchmarks: bool = False
     devices: Devices = dataclasses.field(default_factory=Devices)
     ask_model: AskModel = "unsure"
@@ -60,6 +63,28 @@ class Comparison:
     limit: int | None = None
     fresh: bool = False
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        names = [column for column, _, _ in self.columns()]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise JaxkgError(
+                f"{', '.join(names) or 'nothing'} to compare: name at least two different ones, "
+                "--systems a,b or --llm a,b"
+            )
+
+    def columns(self) -> list[tuple[str, str, str | None]]:
+        """(name of the column, system, model) of all that is run."""
+        found: list[tuple[str, str, str | None]] = []
+        for name in self.systems:
+            if not asks_model(name):
+                found.append((name, name, None))
+            elif len(self.models) == 1:
+                found.append((name, name, self.models[0]))
+            else:
+                # Without its address, and where it lies or whose it is.
+                short = [model.partition("@http")[0].rpartition("/")[2] for model in self.models]
+                found += [(f"{name}@{s}", name, m) for s, m in zip(short, self.models)]
+        return found
 
     def parts(self, some: Dataset, show: Callable[[str, int, int], None]) -> Parts:
         """Parts of a question set's graph."""
@@ -79,7 +104,7 @@ class Comparison:
 def run_systems(
     plan: Comparison,
     output: Path,
-    backend: Backend | None,
+    backends: Mapping[str, Backend],
     about: dict[str, Any],
     show: Callable[[str, int, int], None],
 ) -> dict[str, dict[str, Outcome]]:
@@ -88,7 +113,7 @@ def run_systems(
     Args:
         plan: what is compared.
         output: folder of the run folders.
-        backend: the language model, where there is one.
+        backends: the language models by name.
         about: provenance, kept with each run's report.
         show: told of (stage, done, total).
 
@@ -98,11 +123,11 @@ def run_systems(
     outcomes: dict[str, dict[str, Outcome]] = {name: {} for name in plan.given}
     for group in _by_graph(plan.given):
         parts = plan.parts(plan.given[group[0]], show)
-        for name in plan.systems:
-            judge = backend if asks_model(name) else None
+        for column, name, model in plan.columns():
+            judge = None if model is None else backends[model]
             key, system = None, None
             for each in group:
-                folder = output / name if each == OWN else output / each / name
+                folder = output / column if each == OWN else output / each / column
                 memory = Memory(folder)
                 wanted = (plan.planners[each], plan.trained[each], plan.wishes[each][name])
                 try:
@@ -124,14 +149,14 @@ def run_systems(
                         name=name,
                         link=plan.link,
                         fresh=plan.fresh,
-                        show=functools.partial(_show, show, f"{each}, {name}"),
+                        show=functools.partial(_show, show, f"{each}, {column}"),
                     )
                 except Unfit as error:
-                    told = f"{each}: {name} is left out: {error}"
+                    told = f"{each}: {column} is left out: {error}"
                     errors.print(told, markup=False, highlight=False, soft_wrap=True)
-                    outcomes[each][name] = Outcome(lacks=str(error))
+                    outcomes[each][column] = Outcome(lacks=str(error))
                     continue
-                outcomes[each][name] = Outcome.of_run(
+                outcomes[each][column] = Outcome.of_run(
                     folder,
                     memory,
                     directed=plan.given[each].directed,
@@ -189,18 +214,16 @@ def _show(
     show(f"{who}: {stage}", done, total)
 
 
-def chosen_systems(systems: str, llm: str | None) -> list[str]:
+def chosen_systems(systems: str, models: Sequence[str]) -> list[str]:
     """Names of systems, from a list with commas.
 
     Raises:
-        JaxkgError: they are fewer than two, one is unknown, or lacks the language model.
+        JaxkgError: one is unknown, or lacks the language model.
     """
     chosen = [name.strip() for name in systems.split(",") if name.strip()]
-    if len(chosen) < 2 or len(set(chosen)) < len(chosen):
-        raise JaxkgError(f"--systems {systems!r}: name at least two different ones, as in a,b")
     for name in chosen:
         find_entry(name.removesuffix(_WITH_LLM))
-        if asks_model(name) and llm is None:
+        if asks_model(name) and not models:
             raise JaxkgError(f"{name} needs a language model: --llm MODEL")
     return chosen
 

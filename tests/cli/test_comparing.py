@@ -71,6 +71,29 @@ def test_systems_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     assert (folder / "llm-planned" / "traces.jsonl").exists()
 
 
+def test_two_models_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
+    def wrong(body):
+        return json.dumps({"reasoning": "none", "hops": [["released_in"]]})
+
+    able, other, folder = serve(gold), serve(wrong), tmp_path / "out"
+    models = f"able,org/other@{other.url}"
+    compare = ("compare", "--systems", "planner,llm-planned", "--questions", eight, "-o", folder)
+    code, out, err = jaxkg(
+        *(*compare, "--json", "--llm", models, "--base-url", able.url, "--ask-model", "always"),
+        *("--replies", tmp_path / "replies.sqlite", "--set", "llm-planned.ask=paths"),
+    )
+    assert code == 0, err
+    assert {body["model"] for body in able.bodies} == {"able"}
+    assert {body["model"] for body in other.bodies} == {"org/other"}
+    found = json.loads(out)["datasets"]["questions"]
+    exact = {name: some["metrics"]["exact_set"]["value"] for name, some in found["systems"].items()}
+    assert list(exact) == ["planner", "llm-planned@able", "llm-planned@other"]
+    assert exact["llm-planned@able"] == 1 > exact["llm-planned@other"]
+    assert (folder / "llm-planned@other" / "traces.jsonl").exists()
+    assert "able: 8 calls" in err
+    assert "org/other: " in err
+
+
 def test_kinds_of_questions_have_their_own_table(tmp_path):
     def line(id, answer):
         answers = [{"entity": answer, "score": 1.0}]
