@@ -85,6 +85,11 @@ def test_bad_yaml_is_refused_in_one_line(read, text, told):
     assert "\n" not in str(error.value)
 
 
+def test_a_map_in_a_map_of_its_kind_may_hold_texts(read):
+    parts = '{"p1": {"parts": {"p2": ["gear"]}}, "p3": {"weight": 1}}'
+    assert ("p3", "weight", "1") in named_facts(read(f'{{"parts": {parts}}}', "kb.json"))
+
+
 def test_what_is_said_beside_lists_is_told(read):
     heard = []
     read('{"count": 7, "results": [{"id": "a", "x": "b"}]}', "reply.json", on_reading=heard.append)

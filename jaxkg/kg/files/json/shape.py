@@ -99,7 +99,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return plain(held, key, maps)
     if (page := _page(value)) is not None:
         return plain(page, key, maps)
-    if key and (key in maps or is_map(value, key)):
+    again = key in maps and all(isinstance(inner, dict) for inner in value.values())
+    if key and (again or is_map(value, key)):
         return [plain(item, "", maps | {key}) for item in records_of(value)]
     found: dict[str, Any] = {}
     for key, inner in value.items():
