@@ -156,13 +156,15 @@ def compare(
         about["device"] = str(jax.devices()[0])
         backends = {name: model.backend for name, model in connected.items()}
         outcomes = run_systems(plan, output, backends, about, show)
-    if not any(outcome.report for some in outcomes.values() for outcome in some.values()):
+    if not any(
+        outcome.report for systems_of in outcomes.values() for outcome in systems_of.values()
+    ):
         raise JaxkgError("no system could be built, see above")
-    found = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
+    record = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
 
     def tell(text: str) -> None:
-        print(json.dumps(found, indent=1) if to_json else text, flush=True)
+        print(json.dumps(record, indent=1) if to_json else text, flush=True)
         for model in connected.values():
             errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
 
-    write_comparison(output, outcomes, found, seed, tell)
+    write_comparison(output, outcomes, record, seed, tell)

@@ -176,10 +176,10 @@ def _check_free(host: str, port: int) -> None:
         [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        with socket.socket(family, kind, protocol) as some:
+        with socket.socket(family, kind, protocol) as port_socket:
             # As the server binds: what just closed there is no hindrance.
-            some.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            some.bind(address)
+            port_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            port_socket.bind(address)
     except (OSError, UnicodeError) as error:  # the latter of what is no name of a host
         why = getattr(error, "strerror", None) or error
         raise JaxkgError(f"nothing can be served at {host}:{port}: {why}") from error

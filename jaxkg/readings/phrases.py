@@ -258,22 +258,22 @@ def _domain(speaker: Speaker, node: Domain, one: bool, chained: bool) -> Phrase:
 def noun_of(speaker: Speaker, node: Domain, noun: str, thing: str) -> str:
     """What has some relations, as a noun."""
     nouns = {speaker.words.leads_to(name) for name in node.into}
-    found = nouns.pop() if len(nouns) == 1 else ""
-    return noun.format(found) if found else thing
+    name = nouns.pop() if len(nouns) == 1 else ""
+    return noun.format(name) if name else thing
 
 
 def having(speaker: Speaker, node: Domain, verbs: tuple[str, str]) -> str:
     """What is said of all that has some relations, with "has" and "is" or "have" and "are"."""
-    told = []
+    clauses = []
     for name in node.relations:
         label, back, (has, are) = speaker.words.label(name), name.startswith("^"), verbs
         if label.verb:
             does = label.verb if back or are == "is" else label.verbs
-            told.append(f"something {does}" if back else f"{does} something")
+            clauses.append(f"something {does}" if back else f"{does} something")
         else:
             thing = article(label.text)
-            told.append(f"{are} {thing} of something" if back else f"{has} {thing}")
-    return " or ".join(told)
+            clauses.append(f"{are} {thing} of something" if back else f"{has} {thing}")
+    return " or ".join(clauses)
 
 
 def _step(speaker: Speaker, node: Step, one: bool, chained: bool) -> Phrase:
@@ -316,10 +316,10 @@ def _difference(speaker: Speaker, node: Difference, one: bool, chained: bool) ->
 
 
 def _joined(speaker: Speaker, parts: tuple[Node, ...], joint: str, alone: str) -> Phrase:
-    told = [speaker.within(part).text for part in parts]
-    if len(told) == 1:
-        return Phrase(f"{alone}[{told[0]}]", is_list=True)
-    return Phrase(joint.join(told) or f"{alone}nothing", is_list=True)
+    texts = [speaker.within(part).text for part in parts]
+    if len(texts) == 1:
+        return Phrase(f"{alone}[{texts[0]}]", is_list=True)
+    return Phrase(joint.join(texts) or f"{alone}nothing", is_list=True)
 
 
 def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
@@ -327,12 +327,12 @@ def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
     if of_domain(node.source, node.path) and node.by == "value" and speaker.path(node.path):
         source = f"{'any' if one else 'every'}{noun_of(speaker, node.source, ' {}', 'thing')}", True
     if source is None:
-        told = f"[{speaker.phrase(node.source).text}]"
+        head = f"[{speaker.phrase(node.source).text}]"
         condition = speaker.condition(node, True, False)
     else:
-        told, first = source
+        head, first = source
         condition = speaker.condition(node, first, one)
-    return Phrase(f"{told} {condition}", True, True)
+    return Phrase(f"{head} {condition}", True, True)
 
 
 def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
@@ -350,14 +350,14 @@ def _quantifier(speaker: Speaker, node: Quantifier, one: bool, chained: bool) ->
     within = speaker.bracketed(node.within).text
     none = (node.comparison, node.n) == ("=", 0)
     number = "none" if none else f"{COUNTS.get(node.comparison, node.comparison)} {node.n}"
-    told = {
+    clause = {
         "inside": f"{number} of {ends} are among {within}",
         "outside": f"{number} of {ends} are outside {within}",
         "missing": f"{number} of {within} are missing from {ends}",
     }[node.by]
     if none and node.by == "outside":
-        told = f"all of {ends} are among {within}"
-    return Phrase(f"{source} for which {told}", is_list=True)
+        clause = f"all of {ends} are among {within}"
+    return Phrase(f"{source} for which {clause}", is_list=True)
 
 
 def of_domain(node: Node, path: tuple[str, ...]) -> TypeGuard[Domain]:
@@ -375,8 +375,8 @@ def _conditioned(speaker: Speaker, node: Node, one: bool) -> tuple[str, bool] | 
     if isinstance(node, Domain):
         return speaker.phrase(node, one=one).text, False
     if isinstance(node, Step) and not node.during:
-        found = speaker.step(node, one, False, closed=True)
-        return (found.text, False) if found.head else None
+        phrase = speaker.step(node, one, False, closed=True)
+        return (phrase.text, False) if phrase.head else None
     return None
 
 

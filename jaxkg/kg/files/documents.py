@@ -98,17 +98,17 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
         if len(names) == DEEPEST:
             raise JaxkgError(f"{path}:{line}: elements are nested deeper than {DEEPEST}")
         names.append(name.rpartition(":")[2])
-        told = {
+        record = {
             key.rpartition(":")[2]: value.strip()
             for key, value in said.items()
             if not key.startswith(_OF_THE_FILE) and value.strip()
         }
-        around.append(told)
+        around.append(record)
 
-    def text(some: str) -> None:
-        if some.strip():
+    def text(piece: str) -> None:
+        if piece.strip():
             said = around[-1]
-            said[_TEXT] = said.get(_TEXT, "") + some
+            said[_TEXT] = said.get(_TEXT, "") + piece
 
     def end(_: str) -> None:
         name, said = names.pop(), around.pop()

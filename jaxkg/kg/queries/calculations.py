@@ -20,21 +20,21 @@ _SIGNIFICANT, _AFTER = 6, 2
 
 
 def calculated(
-    values: Values, query: Calculation, found: Sequence[np.ndarray]
+    values: Values, query: Calculation, sides: Sequence[np.ndarray]
 ) -> tuple[Decimal | None, str, str]:
     """What a calculation gives.
 
     Args:
         values: of the graph.
         query: sound.
-        found: [K] int32 each: what its sides denote, or count.
+        sides: [K] int32 each: what its sides denote, or count.
 
     Returns:
         The number, None where there is none; text of its unit; why there is none, or what was
         taken for it; else "".
     """
-    kind, sizes, unit, told = calculation_kind(values, query), [], "", ""
-    for side, rows, name in zip((query.left, query.right), found, ("first", "second")):
+    kind, sizes, unit, note = calculation_kind(values, query), [], "", ""
+    for side, rows, name in zip((query.left, query.right), sides, ("first", "second")):
         if isinstance(side, Count):
             sizes.append(Decimal(len(rows)))
             continue
@@ -49,21 +49,21 @@ def calculated(
         else:
             sizes.append(Decimal(first))
             if (keys[1] != first).any():
-                told = "counted between first days: not every date is known to the day"
-    one, other = sizes
+                note = "counted between first days: not every date is known to the day"
+    first, other = sizes
     if query.by == "days":
-        return Decimal(_day(int(one)) - _day(int(other))), "days", told
+        return Decimal(_day(int(first)) - _day(int(other))), "days", note
     if query.by == "years":
-        years = abs(int(one - other)) // 10_000
-        return Decimal(years if one > other else -years), "years", told
+        years = abs(int(first - other)) // 10_000
+        return Decimal(years if first > other else -years), "years", note
     with localcontext(prec=_DIGITS):
         if query.by == "difference":
-            return one - other, unit, ""
+            return first - other, unit, ""
     if not other:
         return None, "", "nothing is divided by 0"
     with localcontext(prec=_SIGNIFICANT) as context:
-        context.prec = max(_SIGNIFICANT, (one / other).adjusted() + 1 + _AFTER)
-        return one / other, "", ""
+        context.prec = max(_SIGNIFICANT, (first / other).adjusted() + 1 + _AFTER)
+        return first / other, "", ""
 
 
 def _day(date: int) -> int:

@@ -58,10 +58,10 @@ def proved_words(sets: QuerySets, query: Total | Calculation, edges: Iterable[Ed
     ends = _ends_of(edges)
     if isinstance(query, Calculation):
         shown = (_proved(sets, side, ends, True) for side in sides(query))
-        found = [np.array(sorted(map(sets.kg.entity, some)), np.int64) for some in shown]
-        return told_total(*calculated(sets.values, query, found)[:2])
+        parts = [np.array(sorted(map(sets.kg.entity, names)), np.int64) for names in shown]
+        return told_total(*calculated(sets.values, query, parts)[:2])
     source = _proved(sets, query.source, ends, True)
-    rows = [sets.kg.entity(end) for one in source for end in _along(one, query.path, ends)]
+    rows = [sets.kg.entity(end) for begin in source for end in _along(begin, query.path, ends)]
     number, unit, _ = added(sets.values, np.array(rows, np.int64), query.by)
     return told_total(number, unit)
 
@@ -147,20 +147,20 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
 
 
 def _quantified(
-    sets: QuerySets, node: Quantifier, found: set[str], ends: _Ends, counted: bool
+    sets: QuerySets, node: Quantifier, entities: set[str], ends: _Ends, counted: bool
 ) -> set[str]:
     """Those of which all ends in the set are shown; by others, these too."""
     whole, ids = sets.derive(node), sets.kg.entity_ids
     assert whole.keys is not None
-    kept = {ids[row]: key for row, key in zip(whole.nodes, whole.keys.tolist())}
+    keys = {ids[row]: key for row, key in zip(whole.nodes, whole.keys.tolist())}
     if not counted:
-        return found & kept.keys()
+        return entities & keys.keys()
     inside, proven = _proved(sets, node.within, ends, counted), set[str]()
-    for entity in found & kept.keys():
+    for entity in entities & keys.keys():
         reached = _along(entity, node.path, ends)
         others = node.by == "outside"
         every = sets.walks_along(sets.kg.entity(entity), node.path) if others else reached
-        if len(reached & inside) == kept[entity] and len(reached) == len(every):
+        if len(reached & inside) == keys[entity] and len(reached) == len(every):
             proven.add(entity)
     return proven
 
@@ -171,22 +171,22 @@ def _matched(sets: QuerySets, node: Match, entity: str, ends: _Ends) -> bool:
         np.array([sets.kg.entity(end) for end in _along(entity, path, ends)], np.int64)
         for path in (node.path, node.other)
     ]
-    one, other = (keys[:, row[keys[0, row] != NONE]] for row in rows)
-    return bool(compares(node.comparison, one[:, :, None], other[:, None]).any())
+    left, other = (keys[:, row[keys[0, row] != NONE]] for row in rows)
+    return bool(compares(node.comparison, left[:, :, None], other[:, None]).any())
 
 
 def _during(sets: QuerySets, node: Step, source: Iterable[str], ends: _Ends) -> set[str]:
     """What a step leads to along the facts that hold then."""
     assert node.during is not None
-    found: set[str] = set()
-    for one in source:
+    reached: set[str] = set()
+    for begin in source:
         for name in node.relations:
-            for end in _stepped([one], (name,), ends):
-                of, to = map(sets.kg.entity, (one, end))
+            for end in _stepped([begin], (name,), ends):
+                of, to = map(sets.kg.entity, (begin, end))
                 row = sets.kg.find(of, sets.kg.relation_code(name), to)
                 if sets.values.times.holds(row.reshape(1), node.during.text)[0]:
-                    found.add(end)
-    return found if node.returns else found - set(topics_of(node))
+                    reached.add(end)
+    return reached if node.returns else reached - set(topics_of(node))
 
 
 def _stepped(entities: Iterable[str], relations: tuple[str, ...], ends: _Ends) -> set[str]:

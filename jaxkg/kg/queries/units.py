@@ -20,7 +20,7 @@ km/h: km/h 1, kmh 1, m/s 3.6, mph 1.609344, kn 1.852
 
 
 def _table() -> dict[str, tuple[str, Decimal]]:
-    found = {
+    table = {
         prefix + base: (base, Decimal(1).scaleb(power))
         for base in ("m", "g", "l", "s", *_LARGER)
         for prefix, power in _PREFIXES.items()
@@ -29,8 +29,8 @@ def _table() -> dict[str, tuple[str, Decimal]]:
     for line in _OTHERS.strip().splitlines():
         base, _, units = line.partition(": ")
         for unit, size in (each.split() for each in units.split(", ")):
-            found[unit] = base, Decimal(size)
-    return found
+            table[unit] = base, Decimal(size)
+    return table
 
 
 UNITS = _table()

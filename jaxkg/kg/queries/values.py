@@ -174,19 +174,19 @@ class Values:
             term = ids[row]
             if not term.startswith('"'):
                 break
-            found = literal(term)
-            if found is None or row in heads:
+            parsed = literal(term)
+            if parsed is None or row in heads:
                 continue
-            if not found.language and found.datatype in ("", _STRING):
+            if not parsed.language and parsed.datatype in ("", _STRING):
                 continue  # a plain text may be a value of a column
-            short = found.datatype.removeprefix(XSD) if found.datatype.startswith(XSD) else ""
+            short = parsed.datatype.removeprefix(XSD) if parsed.datatype.startswith(XSD) else ""
             kind = "number" if short in NUMBERS else "date" if short in DATES else None
             kind = "boolean" if short == "boolean" else kind
             typed[row] = kind
             if kind:
-                value = _parsed(kind, found.text)
-                if kind == "boolean" and found.text in ("0", "1"):
-                    value = int(found.text)
+                value = _parsed(kind, parsed.text)
+                if kind == "boolean" and parsed.text in ("0", "1"):
+                    value = int(parsed.text)
                 if value is not None:
                     stores[kind][row] = value
         return typed
@@ -207,17 +207,19 @@ class Values:
                 continue
             texts = {row: self.kg.name(row) for row in plain}
             texts = {row: text for row, text in texts.items() if not is_nothing(text)}
-            told = dict(zip(texts, read_column(kind, list(texts.values())).values))
+            by_row = dict(zip(texts, read_column(kind, list(texts.values())).values))
             if kind == "date" and not overruled:
                 label = self.kg.relation_labels[self.kg.relation_code(name)]
                 years = not of_quantity(name) and not of_quantity(label)
-                told = {row: days for row, days in told.items() if _clear_date(texts[row], years)}
-            told = {row: value for row, value in told.items() if value is not None}
-            if kind == "number" and not overruled and names_in_disguise(told.values()):
+                by_row = {
+                    row: days for row, days in by_row.items() if _clear_date(texts[row], years)
+                }
+            by_row = {row: value for row, value in by_row.items() if value is not None}
+            if kind == "number" and not overruled and names_in_disguise(by_row.values()):
                 continue
             said = sum(typed.get(row) == kind for row in tails.tolist()) if others else 0
-            if said + len(told) >= max(0 if overruled else NEARLY_ALL * (len(texts) + others), 1):
-                stores[kind].update(told)
+            if said + len(by_row) >= max(0 if overruled else NEARLY_ALL * (len(texts) + others), 1):
+                stores[kind].update(by_row)
                 return kind
         return None
 
@@ -237,16 +239,16 @@ class Values:
         """[2, N] int32: key of every entity's text and language, in the order of the texts."""
         pairs = [self.text(row) for row in range(self.kg.num_entities)]
         self._texts = sorted(set(pairs))
-        place = {pair: at for at, pair in enumerate(self._texts)}
+        place = {pair: number for number, pair in enumerate(self._texts)}
         key = np.fromiter((place[pair] for pair in pairs), np.int32, len(pairs))
         return np.stack([key, key])
 
     def text(self, row: int) -> tuple[str, str]:
         """Text and language of an entity: a literal's, or its display name."""
         entity, name = self.kg.entity_ids[row], self.kg.name(row)
-        if (found := literal(entity)) is None:
+        if (parsed := literal(entity)) is None:
             return name, ""
-        return found.text if name == entity else name, found.language.lower()
+        return parsed.text if name == entity else name, parsed.language.lower()
 
     def keys_of(self, kind: str) -> np.ndarray:
         """[2, N] int32 keys of a kind."""
