@@ -121,7 +121,7 @@ def test_a_reader_adds_what_the_sentences_say_to_its_views():
     assert np.argmax(scorer(question, queries)) == 1
     seen, plainly = both.look(question), by_views.look(question)
     assert not np.allclose(seen.scores - plainly.scores, 0)
-    assert seen.best[0].query.relations == ("writer",)
+    assert seen.found[int(np.argmax(seen.scores))].query.relations == ("writer",)
     without = Reader.build(kg, encoder, weights=weights, settings=ReaderSettings(choose="views"))
     np.testing.assert_array_equal(without.look(question).scores, plainly.scores)
 
