@@ -105,8 +105,8 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     """Whether rows are a table, whatever its first column is called.
 
     Triples of any width have a header that is known, or none: then the words of their first row
-    come again below it, or are values. Two columns are a table where the second holds values; else
-    they may be names of ids.
+    come again below it, or are values. Two columns are a table where the second holds values, or
+    the first row alone is in small letters; else they may be names of ids.
 
     Args:
         rows: the first ones of a file, with what may be a header.
@@ -135,14 +135,15 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     folded = [{cell.casefold() for cell in column} for column in columns]
     if any(name in cells for name, cells in zip(names, folded)):
         return False
+    small = all(name[:1].islower() for name in rows[0])
+    written_otherwise = small and not any(cell[:1].islower() for row in below for cell in row)
     if width == 2:
-        return len(below) == len(rows) - 1 and all_values(columns[1])
+        is_even = len(below) == len(rows) - 1
+        return is_even and (all_values(columns[1]) or (written_otherwise and len(below) > 1))
     if width > 3:
         return True
     if set(names) & set.union(*folded):
         return False
-    small = all(name[:1].islower() for name in rows[0])
-    written_otherwise = small and not any(cell[:1].islower() for row in below for cell in row)
     return _three_columns(*columns, header_differs=written_otherwise)
 
 

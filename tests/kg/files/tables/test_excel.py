@@ -284,7 +284,7 @@ def test_a_sheet_of_two_columns_is_a_table_where_another_has_a_column_of_its_row
     assert ("Santos", "country", "Brazil") in facts(graph)
     assert ("Santos", "is a", "supplier") in facts(graph)
     heard = []
-    other = [("maker", "country"), *suppliers[1:]]
+    other = [("Maker", "Country"), *suppliers[1:]]
     graph = read_graph(book({"Makers": other, "Products": products}), on_reading=heard.append)
-    assert not any(relation == "country" for _, relation, _ in facts(graph))
-    assert "left out: 'Makers' starts with 'maker, country'" in heard[0]
+    assert not any(relation == "Country" for _, relation, _ in facts(graph))
+    assert "left out: 'Makers' starts with 'Maker, Country'" in heard[0]

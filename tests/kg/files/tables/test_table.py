@@ -167,6 +167,14 @@ def test_two_columns_by_a_semicolon_or_none(read):
         read("Name\nAda\n", "kb.csv", format="table")
 
 
+def test_two_columns_below_a_header_in_small_letters_are_a_table(read):
+    text = "country,capital\nPeru,Lima\nGhana,Accra\n"
+    assert ("Peru", "capital", "Lima") in facts(read(text, "kb.csv"))
+    for unsure in "Oslo,Norway\nLima,Peru\n", "country,capital\nperu,lima\nghana,accra\n":
+        with pytest.raises(JaxkgError, match="add --format table"):
+            read(unsure, "kb.csv")
+
+
 def test_a_comma_in_a_header_parted_by_semicolons(read):
     text = "Name;Price, net;Place\nAda;32,50;Ayr\n"
     graph = read(text, "kb.csv")
