@@ -24,6 +24,7 @@ from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.sets.direction import turned
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
@@ -242,6 +243,7 @@ class Reader(QuestionAnswering):
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
         denied = contradicted(asked, found[order[0]], self.readings.find)
+        denied |= turned(asked, found[order[0]], found, self.readings.find) is not None
         answers = sure >= least and not tie and not denied and not asked.part
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
+
+import numpy as np
 
 from jaxkg.query import Extreme, Where
 from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
@@ -15,6 +18,7 @@ _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf 
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _BY = ("by", "von")
 _BE = frozenset(["is", "are", "was", "were", "be", "been", "being", "wurde", "wurden", "wird"])
+_HAVE = ("has", *_BE)
 _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 
 
@@ -22,11 +26,13 @@ _ARTICLES = ("the", "a", "an", "my", "our", "der", "des", "die", "das")
 def is_verb(label: str) -> bool:
     """Whether a label tells what its head does, or what is done to it, as far as forms tell.
 
-    >>> is_verb("reports to"), is_verb("bought"), is_verb("account manager")
-    (True, True, False)
+    >>> is_verb("reports to"), is_verb("bought"), is_verb("account manager"), is_verb("has part")
+    (True, True, False, False)
     """
     words = label.split()
-    return words[-1] in (*_BY, *_PARTICLES) or words[0].endswith("s") or is_past(words[0])
+    first = words[0]
+    tells = first.endswith("s") and first not in _HAVE
+    return words[-1] in (*_BY, *_PARTICLES) or tells or is_past(first)
 
 
 @functools.lru_cache(100_000)
@@ -48,6 +54,28 @@ def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[fl
                 scores[place > 0] += _directed(asked, find, code, at, told)
                 at = told
     return scores[0], scores[1]
+
+
+def turned(
+    asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
+) -> Candidate | None:
+    """What a reading that walks against the question's verbs is the other way round.
+
+    None where it walks with them, or where nothing else is found that way.
+    """
+    if sum(directions(asked, best, find)) >= 0:
+        return None
+    half = find.kg.num_relations
+    legs = {
+        tuple((mention, tuple((code + half) % (2 * half) for code in codes)) for mention, codes in best.legs)
+    }
+    if max(code for _, codes in best.legs for code in codes) >= 2 * half:
+        return None  # walked either way
+    for other in others:
+        if other.legs in legs and other.shape == best.shape and not other.wanting:
+            if other.result != best.result or not np.array_equal(other.ends, best.ends):
+                return other
+    return None
 
 
 def counted_direction(asked: Asked, candidate: Candidate, find: Candidates) -> float:
