@@ -15,7 +15,6 @@ from jaxkg.cli.blocks import ModelOptions
 from jaxkg.cli.models import language_model
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import errors, progress_bars
-from jaxkg.text.best import encoder_named
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate import Backend
@@ -114,6 +113,7 @@ def build(
             made = _of_documents(read_corpus(source, on_left_out=_tell), backend)
         if synonyms is not None:
             from jaxkg.systems.proh.synonyms import ALIKE, with_synonyms
+            from jaxkg.text.best import encoder_named
 
             made = with_synonyms(
                 made,
