@@ -67,7 +67,10 @@ def turned(
         return None
     half = find.kg.num_relations
     legs = {
-        tuple((mention, tuple((code + half) % (2 * half) for code in codes)) for mention, codes in best.legs)
+        tuple(
+            (mention, tuple((code + half) % (2 * half) for code in codes))
+            for mention, codes in best.legs
+        )
     }
     if max(code for _, codes in best.legs for code in codes) >= 2 * half:
         return None  # walked either way
