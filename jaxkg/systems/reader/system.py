@@ -24,13 +24,13 @@ from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.contradictions import contradicted
-from jaxkg.systems.reader.sets.direction import turned
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.closures import goes_on, with_closures
+from jaxkg.systems.reader.sets.direction import is_reversed
 from jaxkg.systems.reader.sets.tables import in_place
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
@@ -243,7 +243,7 @@ class Reader(QuestionAnswering):
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
         denied = contradicted(asked, found[order[0]], self.readings.find)
-        denied |= turned(asked, found[order[0]], found, self.readings.find) is not None
+        denied |= is_reversed(asked, found[order[0]], found, self.readings.find)
         answers = sure >= least and not tie and not denied and not asked.part
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)

@@ -56,29 +56,29 @@ def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[fl
     return scores[0], scores[1]
 
 
-def turned(
+def is_reversed(
     asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
-) -> Candidate | None:
-    """What a reading that walks against the question's verbs is the other way round.
+) -> bool:
+    """Whether a reading walks against the question's verbs, and another finds other ends by the inverse.
 
-    None where it walks with them, or where nothing else is found that way.
+    A relation that is walked either way has none.
     """
     if sum(directions(asked, best, find)) >= 0:
-        return None
+        return False
     half = find.kg.num_relations
-    legs = {
-        tuple(
-            (mention, tuple((code + half) % (2 * half) for code in codes))
-            for mention, codes in best.legs
-        )
-    }
-    if max(code for _, codes in best.legs for code in codes) >= 2 * half:
-        return None  # walked either way
-    for other in others:
-        if other.legs in legs and other.shape == best.shape and not other.wanting:
-            if other.result != best.result or not np.array_equal(other.ends, best.ends):
-                return other
-    return None
+    if any(code >= 2 * half for _, codes in best.legs for code in codes):
+        return False
+    legs = tuple(
+        (mention, tuple((code + half) % (2 * half) for code in codes))
+        for mention, codes in best.legs
+    )
+    return any(
+        other.legs == legs
+        and other.shape == best.shape
+        and not other.wanting
+        and (other.result != best.result or not np.array_equal(other.ends, best.ends))
+        for other in others
+    )
 
 
 def counted_direction(asked: Asked, candidate: Candidate, find: Candidates) -> float:
