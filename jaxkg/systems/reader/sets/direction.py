@@ -59,7 +59,7 @@ def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[fl
 def is_reversed(
     asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
 ) -> bool:
-    """Whether a reading walks against the question's verbs, and another finds other ends by the inverse.
+    """Whether a reading walks against the verbs of its question, and the inverse finds other ends.
 
     A relation that is walked either way has none.
     """
