@@ -132,7 +132,7 @@ class GGUFFile(Mapping[str, np.ndarray]):
         if kind is None:
             raise self._unknown(name, f"type {number}")
         block, size = self._library.GGML_QUANT_SIZES[kind]
-        if not shape or shape[-1] % block:
+        if not shape or not all(shape) or shape[-1] % block:
             raise JaxkgError(f"{self.path} is damaged: {name!r} has shape {shape}")
         return _renamed(name), _Tensor(shape, kind, start, math.prod(shape) // block * size)
 

@@ -429,8 +429,9 @@ def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
     ((0, 1),)
     """
     words = [relation_words(column).lower() for column in columns]
-    pairs = ((words.index(w[:-6]), at) for at, w in enumerate(words) if w[:-6] in words)
-    return tuple((of, at) for of, at in pairs if words[at].endswith(" label"))
+    places = {word: at for at, word in reversed(list(enumerate(words)))}
+    ends = ((word.removesuffix(" label"), word, at) for at, word in enumerate(words))
+    return tuple((places[of], at) for of, word, at in ends if of != word and of in places)
 
 
 def _stripped(row: Row) -> Row:
