@@ -120,7 +120,11 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
             beside, value = value, value[_TEXT]
             outer |= {f"{key} {word}": beside[word] for word in beside if word != _TEXT}
         if value not in ("", {}, []):
-            outer[key] = [*_several(outer[key]), *_several(value)] if key in outer else value
+            if key in outer:
+                outer[key] = held = _several(outer[key])
+                held += _several(value)
+            else:
+                outer[key] = value
 
     walk(path, start, end, text, on_progress)
     root = next(iter(whole), "")
