@@ -26,9 +26,9 @@ _CLIP = 120
 LONGEST_LINE = 1 << 24
 """Characters."""
 _LAYERS = 3
-_FREE = 1 << 26
+_FREE = 48 << 20
 _MOST = 1 << 38
-_RATIO = 200
+_RATIO = 50
 PACKED = (".gz", ".zst", ".zip")
 """What the name of a packed file ends in, after the end that tells its format."""
 _ZIP = b"PK\x03\x04"
@@ -108,7 +108,7 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
     """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name, and
     where it is a zip archive of one file and called so.
 
-    Layers are unpacked up to the third. What is unpacked is bounded: beyond 64 MiB it may be 200
+    Layers are unpacked up to the third. What is unpacked is bounded: beyond 48 MiB it may be 50
     times as large as the file, and 256 GiB at most.
 
     Raises:

@@ -16,7 +16,7 @@ def test_packed_zeros_are_refused(tmp_path, monkeypatch):
     small = tmp_path / "zeros.tsv.gz"
     small.write_bytes(gzip.compress(FACT * (1 << 18)))
     assert small.stat().st_size < 1 << 12
-    with pytest.raises(JaxkgError, match=r"zeros.tsv.gz: .* packed bytes .* more than 200 times"):
+    with pytest.raises(JaxkgError, match=r"zeros.tsv.gz: .* packed bytes .* more than 50 times"):
         read_graph(small)
 
 
