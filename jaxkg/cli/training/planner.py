@@ -17,7 +17,6 @@ from jaxkg.experiments.datasets import Dataset, material
 from jaxkg.experiments.loading import keep_compiled_programs, load_graph
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.settings import settings_made, wishes_from
-from jaxkg.text.best import encoder_kept
 
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
@@ -211,6 +210,7 @@ def pathmind(
     from jaxkg.learn.priority.fit import fit_priority
     from jaxkg.learn.priority.train import PriorityConfig
     from jaxkg.tensors import tensor_graph
+    from jaxkg.text.best import encoder_kept
 
     config = config_from(PriorityConfig, given.settings, epochs=epochs)
     with given.learning("priority.json", state=checkpoints) as (graph, found, told):

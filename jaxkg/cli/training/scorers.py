@@ -20,7 +20,6 @@ from jaxkg.cli.training.planner import (
 )
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph, pooled
-from jaxkg.text.best import encoder_kept
 
 Encoder = Annotated[
     str, typer.Option(help="Text encoder: minilm, or hashing, which requires no weights.")
@@ -63,6 +62,7 @@ def ranked(
     from jaxkg.learn.ranker.fit import fit_ranker
     from jaxkg.learn.ranker.train import RankerConfig
     from jaxkg.tensors import tensor_graph
+    from jaxkg.text.best import encoder_kept
 
     if by == "steps":
         _steps(given, encoder, hops, epochs)
@@ -91,6 +91,7 @@ def ranked(
 def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int | None) -> None:
     from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
     from jaxkg.tensors import tensor_graph
+    from jaxkg.text.best import encoder_kept
     from jaxkg.text.states import TokenReader
 
     config = config_from(StepConfig, given.settings, epochs=epochs or StepConfig().epochs)
@@ -144,6 +145,7 @@ def guided(
     from jaxkg.learn.edges.train import EdgeConfig
     from jaxkg.learn.embeddings.fit import TrainedEmbeddings
     from jaxkg.tensors import tensor_graph
+    from jaxkg.text.best import encoder_kept
 
     config = config_from(EdgeConfig, given.settings, epochs=epochs)
     with given.learning("edges.json") as (graph, found, told):
