@@ -121,8 +121,8 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
             outer |= {f"{key} {word}": beside[word] for word in beside if word != _TEXT}
         if value not in ("", {}, []):
             if key in outer:
-                outer[key] = held = _several(outer[key])
-                held += _several(value)
+                outer[key] = values = _several(outer[key])
+                values += _several(value)
             else:
                 outer[key] = value
 

@@ -429,9 +429,10 @@ def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
     ((0, 1),)
     """
     words = [relation_words(column).lower() for column in columns]
-    places = {word: at for at, word in reversed(list(enumerate(words)))}
-    ends = ((word.removesuffix(" label"), word, at) for at, word in enumerate(words))
-    return tuple((places[of], at) for of, word, at in ends if of != word and of in places)
+    places = {word: place for place, word in reversed(list(enumerate(words)))}
+    parts = [(word.removesuffix(" label"), word) for word in words]
+    labels = ((of, place) for place, (of, word) in enumerate(parts) if of != word)
+    return tuple((places[of], place) for of, place in labels if of in places)
 
 
 def _stripped(row: Row) -> Row:
