@@ -242,9 +242,10 @@ class Reader(QuestionAnswering):
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
-        denied = contradicted(asked, found[order[0]], self.readings.find)
-        denied |= is_reversed(asked, found[order[0]], found, self.readings.find)
-        answers = sure >= least and not tie and not denied and not asked.part
+        best, find = found[order[0]], self.readings.find
+        answers = sure >= least and not tie and not asked.part
+        answers = answers and not contradicted(asked, best, find)
+        answers = answers and not is_reversed(asked, best, found, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 
