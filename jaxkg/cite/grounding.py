@@ -1,8 +1,6 @@
 """The machine check of an answer: everything it cites is read in the graph again.
 
-Whether a cited walk is one of the graph: its triples are read again.
-
-The machine check of an answer to a query graph: it is derived again, without JAX.
+The triples of a walk are read again; the answer to a query graph is derived again, without JAX.
 """
 
 from __future__ import annotations
@@ -214,7 +212,7 @@ def check(kg: KnowledgeGraph, answer: Answer) -> tuple[str, ...]:
     sentence its triples yield. Every answer entity must cite paths of this answer, all of which
     end in it, and carry the graph's name. Ids of paths and entities must be unique. An answer
     without entities must say why, and only such a one may. An answer that carries a query graph is
-    held against what that executes to instead, see `jaxkg.cite.grounding`.
+    held against what that executes to instead, see `query_faults`.
 
     Returns:
         One sentence per fault; empty where the answer is grounded.
