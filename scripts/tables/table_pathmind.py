@@ -17,10 +17,12 @@ Half an hour (metaqa) or two hours (webqsp) on two CPU cores.
 
     python scripts/tables/table_pathmind.py metaqa -o runs/pathmind-metaqa
 
-`pathquestion` trains again without each part that is not in the paper, and without all of them (its
-preset), with three seeds on one split, answers alone: half an hour.
+`pathquestion`, and `--parts` of the others, trains again without each part that is not in the
+paper, and without all of them (its preset), with three seeds on one split, answers alone: half an
+hour. What was measured is kept in the folder of `--state`, and not measured again.
 
     python scripts/tables/table_pathmind.py pathquestion
+    python scripts/tables/table_pathmind.py metaqa --parts --train 3000 --epochs 2 --seeds 1
 
 `--figures` asks, of a kept model, by K, by hops and by numbers of answers (the paper's Fig. 6):
 some minutes.
@@ -32,6 +34,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +54,7 @@ from jaxkg.learn.supervision import answer_rows
 from jaxkg.records import Question, RankedEntity
 from jaxkg.search.plans import execute_paths
 from jaxkg.settings import settings_made
+from jaxkg.storage import write_json
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
 from jaxkg.systems.pathmind.walks import Ranking
 from jaxkg.text import label_words
@@ -63,7 +67,7 @@ from lib import rows
 from lib.measure import measure_answers, share
 from lib.record import Record, arguments
 from lib.seconds import Laps
-from lib.sets import sets
+from lib.sets import Sets, sets
 
 METRICS = ("hits_at_1", "f1", "hit_any", "answer_recall_at_3", "grounded")
 OFFERED = ("hits_at_1", "f1", "answer_recall_at_3")
@@ -82,6 +86,9 @@ RECIPES = {
 
 
 WITHOUT_GNN = "without message passing (Eq. 2)"
+WITH_PATHS = "with relation paths"
+HOPS = {"metaqa-1": 3, "webqsp": 2, "pq-2h": 2, "pq-3h": 3}
+"""Longest walk of an ablation, by its first test set."""
 PARTS: dict[str, dict[str, str]] = {
     "default": {},
     "paper's preset": {"preset": "paper"},
@@ -90,8 +97,10 @@ PARTS: dict[str, dict[str, str]] = {
     "without the mass of walks": {"mass": "false"},
     "loss as printed (Eq. 6)": {"balanced": "false"},
     WITHOUT_GNN: {},
+    WITH_PATHS: {},
 }
-"""Rows of the ablation; the last one is a part of the paper's."""
+"""Rows of the ablation; the last but one is a part of the paper's, the last is told more, where
+questions have paths."""
 
 
 def judged(kg: KnowledgeGraph, masked: Sequence[str], shown: Sequence[Answer]) -> list[Answer]:
@@ -175,55 +184,91 @@ def figures(record: Record, qa: PathMind, asked: dict[str, list[Question]], seed
     record.save()
 
 
+Trial = dict[str, dict[str, list[float]]]
+"""Of each test set, for each question: its hits, and whether a path grown by triples ends right."""
+
+
+def trial(
+    world: Sets, asked: dict[str, list[Question]], arm: str, seed: int, options: argparse.Namespace
+) -> Trial:
+    """Train without a part, and ask; or what the folder of trials has of it."""
+    kept = options.state and options.state / f"{'-'.join([*asked, arm, str(seed)])}.json"
+    if kept and kept.exists():
+        return json.loads(kept.read_text("utf-8"))
+    pooled, hops = "webqsp" in asked, HOPS[next(iter(asked))]
+    parts = ("dev",) if "metaqa-1" in asked else ("train", "validation")
+    encoder = encoder_kept("minilm") if pooled else None
+    config = settings_made(PriorityConfig, PARTS[arm], epochs=options.epochs, most=options.train)
+    model, _ = fit_priority(
+        world.kg,
+        world.tensors,
+        [each for part in parts for name in asked for each in world.questions(name, part)],
+        config=config,
+        hops=hops,
+        rounds=0 if arm == WITHOUT_GNN else 1,
+        encoder=encoder,
+        use_paths=arm == WITH_PATHS,
+        linker=world.linker,
+        checkpoints=kept and kept.with_suffix(""),
+        seed=seed,
+    )
+    settings = PathMindSettings(threshold=0.0, floor=0.0, iterations=hops)
+    qa = PathMind.build(world.kg, model, encoder=encoder, settings=settings, **world.shared)
+    paper = dataclasses.replace(qa, settings=dataclasses.replace(settings, growth="triples"))
+    found: Trial = {}
+    for name, questions in asked.items():
+        ranking = qa.rank(questions)
+        answers = qa.answer(questions, ranking=ranking)
+        report = measure_answers(answers, questions, world.kg, seed)
+        ends = (
+            {end for path in answer.paths for end in path.end}
+            for answer in paper.retrieve(questions, ranking=ranking)
+        )
+        grown = [
+            float(bool(some & set(question.answers or ())))
+            for some, question in zip(ends, questions)
+        ]
+        hits = np.asarray(report.columns["hits_at_1"])
+        found[name] = {"hits": hits.tolist(), "grown": grown}
+    if kept:
+        write_json(kept, found)
+    return found
+
+
 def ablation(record: Record, options: argparse.Namespace) -> None:
     """Hits of models trained without a part; a question counts as the mean over the seeds."""
-    record.note(f"{options.seeds} seeds, {options.epochs} epochs, no answer withheld")
-    table = record.table(
-        "set", "trained", "hits_at_1", "± of seeds", "default − this", "grown by triples", "seconds"
+    amount = "all" if options.train is None else f"{options.train:,}"
+    record.note(
+        f"{options.seeds} seeds, {options.epochs} epochs, {amount} training questions, "
+        "no answer withheld"
     )
-    for name in options.only or ("pq-2h", "pq-3h"):
-        world = sets(name, options.data)
-        training = world.questions(name, "train") + world.questions(name, "validation")
-        test = world.questions(name, limit=options.limit)
-        hops = int(name[3])
-        gold = [set(question.answers or ()) for question in test]
-        first: np.ndarray | None = None
-        for arm in options.arms or PARTS:
-            changes = PARTS[arm]
-            trials, grown, laps = [], [], Laps()
-            for seed in range(options.seeds):
-                config = settings_made(PriorityConfig, changes, epochs=options.epochs)
-                model, _ = fit_priority(
-                    world.kg,
-                    world.tensors,
-                    training,
-                    config=config,
-                    hops=hops,
-                    rounds=0 if arm == WITHOUT_GNN else 1,
-                    linker=world.linker,
-                    seed=seed,
-                )
-                settings = PathMindSettings(threshold=0.0, floor=0.0, iterations=hops)
-                qa = PathMind.build(world.kg, model, settings=settings, **world.shared)
-                ranking = qa.rank(test)
-                found = measure_answers(qa.answer(test, ranking=ranking), test, world.kg, seed)
-                trials.append(found.columns["hits_at_1"])
-                paper = dataclasses.replace(
-                    qa, settings=dataclasses.replace(settings, growth="triples")
-                )
-                shown = paper.retrieve(test, ranking=ranking)
-                ends = [{end for path in answer.paths for end in path.end} for answer in shown]
-                grown.append([float(bool(some & right)) for some, right in zip(ends, gold)])
-            hits = np.mean(trials, axis=0)
-            gain = None
-            if first is None:
-                first = hits
-            else:
-                ones = np.ones((len(hits), 1))
-                [gain] = ratio_estimates(first[:, None], ones, minus=(hits[:, None], ones))
-            spread = float(np.std([np.mean(trial) for trial in trials]))
-            reach = share(np.mean(grown, axis=0))
-            table.add(name, arm, share(hits), spread, gain, reach, laps.lap())
+    table = record.table(
+        *("set", "questions", "trained", "hits_at_1", "± of seeds", "default − this"),
+        *("grown by triples", "seconds"),
+    )
+    chosen = options.only or ("pq-2h", "pq-3h")
+    families = chosen if options.set == "pathquestion" else [options.set]
+    for family in families:
+        world = sets(family, options.data)
+        names = [family] if family != "metaqa" else list(world.files)
+        asked = {name: drawn(world.questions(name), options.limit, 0) for name in names}
+        first: dict[str, np.ndarray] = {}
+        for arm in options.arms or [arm for arm in PARTS if arm != WITH_PATHS]:
+            laps = Laps()
+            trials = [trial(world, asked, arm, seed, options) for seed in range(options.seeds)]
+            seconds = laps.lap()
+            for name, questions in asked.items():
+                each = np.asarray([found[name]["hits"] for found in trials])
+                hits, gain = each.mean(axis=0), None
+                if name in first:
+                    ones = np.ones((len(hits), 1))
+                    pair = first[name][:, None], ones
+                    [gain] = ratio_estimates(*pair, minus=(hits[:, None], ones))
+                first.setdefault(name, hits)
+                spread = float(np.std(each.mean(axis=1)))
+                reach = share(np.mean([found[name]["grown"] for found in trials], axis=0))
+                cells = share(hits), spread, gain, reach, seconds
+                table.add(name, len(questions), arm, *cells)
             record.save()
 
 
@@ -234,18 +279,22 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--checkpoints", type=Path, help="continue training from here")
     parser.add_argument("--sample", type=int, default=1000, help="questions of the second table")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="test sets to measure, by name")
-    parser.add_argument("--limit", type=int, help="first so many questions of each test set")
+    parser.add_argument("--limit", type=int, help="so many questions of each test set")
     parser.add_argument("--keep", type=int, default=3, help="K, entities an iteration")
     parser.add_argument("--iterations", type=int, default=2, help="T")
     parser.add_argument("--figures", action="store_true", help="by K, hops, numbers of answers")
+    parser.add_argument("--parts", action="store_true", help="the ablation, of any set")
+    parser.add_argument("--train", type=int, help="training questions of the ablation, drawn")
+    parser.add_argument("--state", type=Path, help="keep trials of the ablation in this folder")
     parser.add_argument("--seeds", type=int, default=3, help="of the ablation")
     parser.add_argument("--epochs", type=int, default=12, help="of the ablation")
     parser.add_argument("--arms", nargs="+", choices=list(PARTS), help="of the ablation")
     options = parser.parse_args(argv)
     whole = options.set != "pathquestion" or not options.only
     part = options.set if whole else "-".join(options.only)
-    record = Record(__file__, options, part=part + "-figures" * options.figures)
-    if options.set == "pathquestion":
+    part += "-figures" * options.figures + "-parts" * options.parts
+    record = Record(__file__, options, part=part)
+    if options.parts or options.set == "pathquestion":
         return ablation(record, options)
     world = sets(options.set, options.data)
     kg, seed = world.kg, options.seed

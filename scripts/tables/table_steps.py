@@ -60,6 +60,7 @@ def train(world: Sets, reader: TokenReader, options: argparse.Namespace) -> Step
         reader,
         encoder_kept("minilm"),
         config=StepConfig(epochs=options.epochs),
+        folder=options.state,
         seed=options.seed,
         on_progress=lambda *told: print(*told, flush=True) if told[0] != "mine paths" else None,
     )
@@ -76,6 +77,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = arguments(__doc__)
     parser.add_argument("--trained", choices=("cwq", "webqsp"), default="cwq")
     parser.add_argument("-o", "--output", type=Path, help="save the ranker here")
+    parser.add_argument("--state", type=Path, help="keep the training's state here, and go on")
     parser.add_argument("--ranker", type=Path, help="use this one and train none")
     parser.add_argument("--epochs", type=int, default=StepConfig().epochs)
     parser.add_argument("--join", choices=("auto", "union", "intersect"), default="auto")
