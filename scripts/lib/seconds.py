@@ -44,13 +44,6 @@ def fastest(
     return Fastest(min(walls), min(cpus), result)
 
 
-def best_seconds(
-    run: Callable[[], Any], *, repeats: int = 3, seconds: float = 0.0, warm: bool = True
-) -> float:
-    """Seconds of the fastest call; see `fastest`."""
-    return fastest(run, repeats=repeats, seconds=seconds, warm=warm).seconds
-
-
 class Laps:
     """A clock that says how long each stage of a script took."""
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from jaxkg.tensors import TensorGraph
 
 _SPLITS = ("train", "validation", "test")
-LINKS = ("UMLS", "FB15k-237", "WN18RR")
 PATHQUESTION = ("pq-2h", "pq-3h", "pql-2h")
 
 
@@ -136,20 +135,6 @@ def text_questions(name: str, data: Path) -> list[Question]:
         JaxkgError: its file is not there.
     """
     return read_questions(_there(data, FAMILIES[name][1][name]["test"]))
-
-
-def training_facts(name: str, data: Path) -> Path:
-    """The file of a link prediction set's training facts, packed or not.
-
-    Args:
-        name: of `LINKS`.
-        data: folder of the benchmark data.
-
-    Raises:
-        JaxkgError: it is not there.
-    """
-    plain = data / "kge" / name / "train.txt"
-    return plain if plain.exists() else _there(data, f"kge/{name}/train.txt.gz")
 
 
 def _there(data: Path, name: str) -> Path:

@@ -9,21 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from drawn_queries import RandomQueries
 from hyper_cases import SETTINGS, random_hypergraph_from, texts
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
-from lib.query_graphs import QueryGraphs
 from lib.ranges import exchanged_bytes, graph_from_folder, resident
 from random_graphs import NODES, random_graph_from
-from value_graphs import KINDS, value_triples
 
 from jaxkg.candidates import Targets, expand, follow, relation_paths, start
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, demo_graph, demo_questions
+from jaxkg.kg import demo_graph, demo_questions
 from jaxkg.kg.files.store import save_graph
-from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.queries.values import Values
 from jaxkg.kg.stores.arrays import save_index
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.planner.model import Planner
@@ -236,23 +231,6 @@ def test_a_planner_answers():
     one, many = ([dataclasses.replace(a, usage=None) for a in some] for some in answers)
     assert sum(len(answer.entities) for answer in one) > 8
     assert many == one
-
-
-@pytest.mark.slow
-def test_query_graphs_as_the_reader_writes_them_are_executed(rng):
-    kg = KnowledgeGraph.from_triples(value_triples(rng))
-    values = Values(kg, KINDS)
-    drawn = RandomQueries(QuerySets(kg, values), rng)
-    queries = [drawn.draw() for _ in range(10)]
-    one, many = (
-        QueryGraphs(kg, values=values, tensors=tensors).execute(queries)
-        for tensors in whole_and_divided(kg)
-    )
-    for result, other in zip(one, many):
-        assert result.complete
-        assert other.complete
-        assert other.rows.tolist() == result.rows.tolist()
-        assert (other.number, other.truth) == (result.number, result.truth)
 
 
 @pytest.mark.slow

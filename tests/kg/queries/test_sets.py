@@ -5,7 +5,6 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
-from lib.query_graphs.batch import query_batch
 from query_twin import Twin, told
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
@@ -290,8 +289,6 @@ def test_a_table_that_cannot_be_told_is_refused_in_one_line(query, why):
         QuerySets(SHOP).execute(query)
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
-    with pytest.raises(JaxkgError):
-        query_batch(Values(SHOP), [query])
 
 
 @pytest.mark.parametrize("columns", [[["price"]], [{"path": ["price"], "more": 1}], [{}], "price"])
@@ -596,10 +593,6 @@ def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
         QuerySets(FILMS).execute(query)
     assert why in str(caught.value)
     assert "\n" not in str(caught.value)
-    # Batches check what stands in many query graphs once, and say the same.
-    with pytest.raises(JaxkgError) as named:
-        query_batch(Values(FILMS), [SCOTTS, query])
-    assert str(named.value) == f"query graph 2: {caught.value}"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 from drawn_queries import RandomQueries
-from lib.ntriples import to_ntriples
+from ntriples import to_ntriples
 from value_graphs import KINDS, TIMED, timed_triples, value_triples
 
 from jaxkg.errors import JaxkgError
