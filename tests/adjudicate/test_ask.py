@@ -56,24 +56,10 @@ def test_one_repair_call_shows_the_reply_and_what_is_wrong():
     assert dataclasses.replace(repair, messages=()) == dataclasses.replace(requests[0], messages=())
 
 
-def test_never_a_second_repair():
-    outcomes, requests = asked(["hm", "hm again", '{"indices": [2]}'], [prompt()])
-    assert (outcomes[0].value, outcomes[0].error) == (None, "unparsed")
-    assert len(requests) == 2
-    assert not outcomes[0].repaired
-
-
 def test_without_repair_a_prompt_costs_exactly_one_call():
     outcomes, requests = asked(["hm", '{"indices": [2]}'], [prompt(0), prompt(1)], repair=False)
     assert [outcome.error for outcome in outcomes] == ["unparsed", None]
     assert len(requests) == 2
-
-
-def test_repairs_go_to_their_own_prompts():
-    replies = ['{"indices": [0]}', "hm", '{"indices": [2]}', "hm", '{"indices": [1]}', "no"]
-    outcomes, _ = asked(replies, [prompt(n) for n in range(4)])
-    values = [outcome.value and outcome.value.indices for outcome in outcomes]
-    assert values == [[0], [1], [2], None]
 
 
 def test_a_failed_repair_is_the_failure_that_counts():
@@ -124,10 +110,6 @@ def test_usage_is_of_all_replies():
     used = outcomes[0].usage
     assert (used.calls, used.prompt_tokens, used.completion_tokens) == (2, 12, 3)
     assert (used.seconds, used.price, used.stages) == (1.5, 1.5, {"plan": 1.5})
-
-
-def test_an_empty_batch():
-    assert asked([], []) == ([], [])
 
 
 def test_tally_counts_everything_once():

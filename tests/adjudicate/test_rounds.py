@@ -57,36 +57,11 @@ def test_lines_go_together_keep_their_order_and_end_when_they_end():
     assert list(in_rounds(backend, [], at_once=2)) == []
 
 
-def test_a_line_is_begun_when_there_is_room_for_it():
-    begun = []
-
-    def lines():
-        for number in range(3):
-            begun.append(number)
-            yield line(f"w{number}")
-
-    told = in_rounds(Scripted(echo), lines(), at_once=1)
-    assert next(told) == (0, ["W0"])
-    assert begun == [0]
-    assert [place for place, _ in told] == [1, 2]
-
-
 def test_an_outage_is_met_by_one_line_at_a_time():
     backend = Batches(Scripted(lambda request: Reply(error="connection", detail="no")))
     told = dict(in_rounds(backend, [line("a"), line("b"), line("c")], at_once=3))
     assert backend.words == [["a"], ["b"], ["c"]]
     assert told == {place: ["connection"] for place in range(3)}
-
-
-def test_repairs_of_a_round_are_a_batch():
-    def answer(request):
-        first = len(request.messages) == 1
-        return "hm" if first and request.messages[0].content in "bc" else echo(request)
-
-    backend = Batches(Scripted(answer))
-    told = dict(in_rounds(backend, [line("a", "x"), line("b"), line("c")], at_once=3, repair=True))
-    assert told == {0: ["A", "X"], 1: ["B"], 2: ["C"]}
-    assert backend.words == [["a"], ["x", "b", "c"], ["b", "c"]]
 
 
 def test_who_asks_the_same_is_charged_and_fails_alone(tmp_path):

@@ -31,19 +31,3 @@ def test_other_systems(faults, system):
     some = ["sound", "500", "deep brackets", "cut", "a dripping body", "empty", "in parts"]
     _, words = faults.study(some, [system], told=lambda _: None)
     assert words == []
-
-
-def test_what_should_not_be_is_seen(faults, monkeypatch):
-    """A key that is not hidden, a reply asked for again, a crash."""
-    monkeypatch.setattr("jaxkg.wire.redact.Secrets.hide", lambda self, text: text)
-    monkeypatch.setattr("jaxkg.adjudicate.around.store.ReplyStore.put", lambda *_, **__: None)
-    _, words = faults.study(["sound", "401"], ["planner"], told=lambda _: None)
-    kinds = {word.partition(":")[0] for word in words}
-    assert kinds >= {"leaked", "repaid"}
-
-    def broken(text):
-        raise ZeroDivisionError(text)
-
-    monkeypatch.setattr("jaxkg.cli.asking.checked_question", broken)
-    code, _, _ = faults.started(["ask", "who?"])
-    assert code == "ZeroDivisionError: who?"

@@ -8,24 +8,6 @@ import pytest
 
 STUDY = Path(__file__).parents[2] / "scripts" / "study"
 pytestmark = pytest.mark.slow
-STUCK = """
-import pathlib, random, sys, tempfile, time
-import kills
-
-class Stuck(kills.Job):
-    def work(self, folder):
-        if (folder / "begun").exists():
-            raise SystemExit(3)
-        (folder / "begun").touch()
-        time.sleep(0.5)
-
-    def left(self, folder):
-        return True
-
-with tempfile.TemporaryDirectory() as folder:
-    place = pathlib.Path(folder)
-    print(kills.trial(Stuck(place), 4, random.Random(0), place))
-"""
 
 
 def run(*arguments):
@@ -42,9 +24,3 @@ def test_what_was_killed_goes_on():
         ["build", "0"],
         ["cache", "0"],
     ]
-
-
-def test_what_does_not_go_on_is_told():
-    done = run("-c", STUCK)
-    assert done.returncode == 0, done.stderr
-    assert "exit 3" in done.stdout

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from lib.record import Record, arguments, command, commit, page, records, store
-from lib.rows import Table, shown
-from lib.seconds import best_seconds, fastest
 from lib.sets import sets
 
 from jaxkg.errors import JaxkgError
@@ -80,14 +78,6 @@ def test_a_second_run_replaces_its_own_section_and_leaves_the_rest(folder):
     assert text.count("0.7500") == 1
 
 
-def test_a_new_section_goes_in_by_its_name(folder):
-    for part in ("b", "c", "a"):
-        run(folder, "--record", part=part)
-    text = page(folder)
-    places = [text.index(f"<!-- table_things-{part} -->") for part in ("a", "b", "c")]
-    assert places == sorted(places)
-
-
 def test_a_table_by_hand_has_its_place_and_no_command(folder):
     table = {"title": "A method", "columns": ["paper", "here"], "rows": [["one", "two"]]}
     told = {"name": "deviations", "about": "Where it is not as printed.", "tables": [table]}
@@ -141,30 +131,6 @@ def test_a_commit_is_known_in_a_check_out_only(tmp_path):
     assert commit(tmp_path) == f"{clean}-dirty"
 
 
-def test_cells_are_the_same_from_json():
-    table = Table("a", "b", "c", "d")
-    cells = ["x", Estimate(0.1, 0.0, 0.2, 3), None, math.nan]
-    table.add(*cells)
-    told = json.loads(json.dumps(table.to_dict()))
-    assert Table.text(told).splitlines()[-1] == f"| {' | '.join(map(shown, cells))} |"
-
-
-def test_the_fastest_call_counts_and_the_first_is_not_timed():
-    calls = []
-
-    def call():
-        calls.append(len(calls))
-        return calls[-1]
-
-    found = fastest(call, repeats=4)
-    assert len(calls) == 5
-    assert found.result == 4
-    assert found.seconds >= 0
-    calls.clear()
-    best_seconds(call, repeats=2, warm=False)
-    assert len(calls) == 2
-
-
 def test_sets_are_told_by_name_and_place(tmp_path):
     with pytest.raises(JaxkgError, match=r"kb\.txt.*--data"):
         sets("metaqa", tmp_path)
@@ -208,20 +174,3 @@ def test_the_page_of_the_project_has_every_record_once():
     files = {path.stem for path in (SCRIPTS / "results").iterdir() if path.suffix == ".jsonl"}
     assert files == {name.partition("-")[0] for name in records(SCRIPTS)}
     assert [path.name for path in (SCRIPTS / "results").glob("*.json")] == []
-
-
-FIRST_ROUND = {
-    "table_hdc_capacity",
-    "table_local_lm",
-    "table_proh",
-}
-"""Records from before scripts recorded themselves, to be run again; no other may be."""
-
-
-def test_a_record_can_be_checked_out():
-    found = records(SCRIPTS)
-    commits = {name: record.get("commit", "") for name, record in found.items()}
-    assert not {name for name, commit in commits.items() if commit.endswith("-dirty")}
-    assert "unknown" not in commits.values()
-    dates = {name: str(record.get("date", "")) for name, record in found.items()}
-    assert {name for name, date in dates.items() if date.startswith("first round")} == FIRST_ROUND

@@ -46,11 +46,6 @@ def test_sources_of_repetitions_are_joined_in_reading_order():
     assert table.duplicates == 4
 
 
-def test_batches_after_the_last_source_have_none():
-    table = encode([[("a", "r", "b")], [("c", "r", "d")]], [["here"], None]).finish()
-    assert table.sources == ["here", ""]
-
-
 def test_a_table_of_integers_goes_in_by_name():
     encoder = encode([[("c", "s", "a")]])
     encoder.add_table(["a", "b"], ["r"], np.array([[1, 0, 0]], np.int32))
@@ -66,23 +61,12 @@ def test_renamed_relations_are_numbered_by_their_new_names():
     assert table.relations == ["p", "q"]
 
 
-def test_nothing_at_all():
-    table = TripleEncoder().finish()
-    assert table.triples.shape == (0, 3)
-    assert (table.entities, table.relations, table.sources) == ([], [], None)
-
-
 @pytest.mark.parametrize(
     "bad", [("a", "r"), ("a", "r", " "), ("a", "r", 3), "abc", ("a", "r", "b", "c")]
 )
 def test_malformed_rows_are_named(bad):
     with pytest.raises(JaxkgError, match=r"triple 2 is .*expected three non-blank strings"):
         encode([[("a", "r", "b"), bad]])
-
-
-def test_sources_must_match_the_rows():
-    with pytest.raises(JaxkgError, match="2 provenance entries for 1 triples"):
-        encode([[("a", "r", "b")]], [["x", "y"]])
 
 
 def test_the_mark_of_an_inverse_is_no_relation_name():
@@ -111,8 +95,3 @@ def test_one_tail_for_several(flat, ends):
     assert told == sorted({triple for triple, _ in wanted})
     for triple, said in zip(told, table.sources or ()):
         assert set(said.split("; ")) == {source for t, source in wanted if t == triple}
-
-
-def test_tails_of_each_relation():
-    encoder = encode([[("a", "r", "c"), ("b", "r", "c"), ("b", "q", "a"), ("b", "r", "a")]])
-    assert {name: set(tails) for name, tails in encoder.tails()} == {"r": {"c", "a"}, "q": {"a"}}

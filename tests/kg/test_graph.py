@@ -137,13 +137,6 @@ def test_find_agrees_with_a_dictionary(facts):
         assert row == rows.get(key, -1)
 
 
-def test_find_broadcasts_and_takes_scalars(graph):
-    assert graph.find([[3], [4]], 0, [5, 2]).tolist() == [[0, -1], [3, -1]]
-    assert graph.find(3, 1, 2).shape == ()
-    assert int(graph.find(2, 4, 3)) == 1
-    assert graph.find([], [], []).tolist() == []
-
-
 def test_find_in_tables_whose_packed_keys_would_overflow():
     graph = KnowledgeGraph.from_triples([("a", "r", "b"), ("a", "s", "b")])
     top = np.iinfo(np.int32).max
@@ -172,31 +165,6 @@ def test_add_changes_a_copy(graph):
     row = int(more.find(more.entity("m.02"), 0, more.entity("m.09")))
     assert more.source(row) == "films.tsv:1; news:8"
     assert more.source(int(more.find(more.entity("m.03"), 0, more.entity("m.09")))) == "news:7"
-
-
-def test_add_without_sources_keeps_the_old_ones(graph):
-    more = graph.add([("a", "b", "c")])
-    assert more.source(0) is None
-    assert more.source(1) == "films.tsv:2"
-
-
-def test_a_display_name_may_go_back_to_the_id(graph):
-    assert graph.add(names={"m.01": "m.01"}).name(3) == "m.01"
-    plain = KnowledgeGraph.from_triples(FACTS).add([("a", "b", "c")])
-    assert plain.entity_names is plain.entity_ids
-
-
-def test_edits_remember_how_the_graph_was_read(graph):
-    read = dataclasses.replace(graph, skipped=("line 3",), duplicates=4)
-    for edited in (read.add([("a", "b", "c")]), read.remove([FACTS[0]])):
-        assert (edited.skipped, edited.duplicates) == (("line 3",), 4)
-
-
-def test_names_for_nobody_are_an_error_when_editing(graph):
-    with pytest.raises(JaxkgError, match=r"'m.1', which no triple mentions; nearest: 'm.0"):
-        graph.add(names={"m.1": "Kismet"})
-    with pytest.raises(JaxkgError, match="'nobody', which no triple mentions"):
-        graph.add(aliases={"nobody": ["x"]})
 
 
 def test_remove_undoes_add(graph):
@@ -264,11 +232,6 @@ def test_fingerprints_see_every_part_but_provenance(graph):
         KnowledgeGraph.from_triples([(t, r, h) for h, r, t in FACTS], **parts),
     ]
     assert len({graph.fingerprint for graph in (base, *changed)}) == len(changed) + 1
-
-
-def test_relation_fingerprint_sees_relations_alone(graph):
-    assert graph.remove([FACTS[0]]).relation_fingerprint == graph.relation_fingerprint
-    assert graph.remove([FACTS[4]]).relation_fingerprint != graph.relation_fingerprint
 
 
 def test_ids_that_tell_nothing_are_no_names():

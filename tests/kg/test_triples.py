@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, save_graph
 from jaxkg.kg import triples as packing
 from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.arrays import ArrayStore, save_index
-from jaxkg.kg.triples import PackedTriples, offsets
+from jaxkg.kg.triples import PackedTriples
 
 TRIPLES = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 6)), max_size=30)
 
@@ -40,18 +39,6 @@ def test_what_is_read_is_what_was_packed(facts, data):
             chex.assert_trees_all_equal(packed[rows, column], triples[rows, column])
     for row in range(count):
         assert packed[row].tolist() == triples[row].tolist()
-
-
-def test_offsets_are_counted_in_parts(rng, monkeypatch):
-    monkeypatch.setattr(packing, "PART", 2)
-    column = rng.integers(0, 9, 100).astype(np.int32)
-    expected = np.searchsorted(np.sort(column), np.arange(10))
-    chex.assert_trees_all_equal(offsets(column, 9), expected.astype(np.uint32))
-
-
-def test_columns_of_different_graphs():
-    with pytest.raises(JaxkgError, match="of different graphs"):
-        PackedTriples(np.array([0, 2]), np.zeros(1, np.uint16), np.zeros(1, np.int32))
 
 
 def many_relations(count):

@@ -12,7 +12,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint, load_state, save_state
-from jaxkg.learn.loop import Selection, in_batches, program, run, shuffled, split_on
+from jaxkg.learn.loop import Selection, in_batches, program, run, shuffled
 from jaxkg.storage import write_npz
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")  # of optax
@@ -103,16 +103,6 @@ def test_a_stopped_run_goes_on_bit_for_bit(tmp_path, stop, interruptible):
         train(selection=selection, folder=folder, mark={"seed": 1})
 
 
-def test_a_second_interrupt_does_not_wait(tmp_path, interruptible):
-    def halt(done):
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        train(folder=tmp_path / "run", on_step=halt)
-    assert not (tmp_path / "run").exists()
-
-
 @pytest.mark.parametrize(
     ("scores", "options", "steps", "best"),
     [
@@ -131,12 +121,6 @@ def test_the_best_epoch_is_kept(scores, options, steps, best):
     assert (len(found.losses), found.best) == (steps, best)
     assert [score for _, score in found.scores] == scores[: steps // 4]
     np.testing.assert_allclose(found.weights["w"], plain()[0][best[0]]["w"], rtol=1e-5, atol=1e-6)
-
-
-def test_an_epoch_may_be_the_last_for_now(tmp_path):
-    found = train(folder=tmp_path, on_epoch=lambda epoch, loss, score: epoch < 2)
-    assert len(found.losses) == 8
-    assert len(train(folder=tmp_path).losses) == STEPS
 
 
 def test_an_overflow_is_remembered():
@@ -194,11 +178,3 @@ def test_batches_cover_an_epoch_in_an_order_of_its_own():
         assert epoch[2][1] == epoch[0][0]
     assert np.concatenate(rows[:3]).tolist() != np.concatenate(rows[3:]).tolist()
     assert in_batches(np.asarray([7]), 3).tolist() == [[7, 7, 7]]
-
-
-def test_keys_are_those_of_splitting_over_and_over():
-    key, found = jax.random.key(5), split_on(jax.random.key(5), 3)
-    for data in found:
-        key, drawn = jax.random.split(key)
-        np.testing.assert_array_equal(data, jax.random.key_data(drawn))
-    assert split_on(key, 0) == []

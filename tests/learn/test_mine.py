@@ -105,12 +105,6 @@ def test_questions_without_topic_or_target_have_no_path(random_graph):
     assert mined.incomplete == 0
 
 
-def test_no_questions_are_no_paths(random_graph):
-    mined = mine_paths(random_graph(0).tensors, [], [], hops=HOPS, keep=3)
-    assert mined.relations.shape == (0, 3, HOPS)
-    assert mined.f1.shape == (0, 3)
-
-
 @pytest.mark.parametrize("fan_out", [1, 2, 99])
 def test_walks_are_counted_run_by_run(random_graph, rng, fan_out):
     world = random_graph(4)

@@ -6,7 +6,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
-from brute_force import Facts, walk_fault
+from brute_force import walk_fault
 from programs import frontier_of, random_topics
 from super_brute_force import connects, members, search_by_hand
 
@@ -204,23 +204,6 @@ def test_a_search_path_leads_to_a_super_relation_path_that_grounds(random_graph,
             assert all(connects(world.facts, group, a, b) for a, b in itertools.pairwise(chosen))
 
 
-def test_definition_1_alone_does_not_ground_three_steps():
-    """a-b and b-c are connected at different nodes: no walk takes a, b and c."""
-    names = ["a", "b", "c"]
-    triples = [(0, 0, 1), (1, 1, 2), (3, 1, 4), (4, 2, 5)]
-    groups = SuperRelations.by_name(names)
-    connections = groups.connections(np.asarray(triples))
-    assert connections[0, 1]
-    assert connections[1, 2]
-    facts = Facts(triples, 3)
-    one = search_by_hand(
-        facts, [0], groups.group.tolist(), lambda step, g: float(g == step), width=1, hops=3
-    )
-    # At the third step the best candidate that can be walked is not c.
-    assert one.sets[:2] == [[0], [1]]
-    assert len(one.sets) == 2 or one.sets[2] != [2]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_candidates_as_printed_take_in_what_was_reached(random_graph, rng, seed):
     world = random_graph(seed)
@@ -266,47 +249,6 @@ def test_a_closed_question_takes_no_further_step(random_graph, rng):
         assert set(lengths.tolist()) == {0, steps}
 
 
-@pytest.mark.slow
-def test_walking_only_the_best_paths_at_the_end_changes_no_conclusion(random_graph, rng):
-    world = random_graph(5)
-    _, group, scores = scene(world, rng)
-    starts = frontier_of([[0], [1], [2], [0, 3]])
-    every, one, _ = searched(world.graph, starts, group, scores)
-    few, other, _ = searched(world.graph, starts, group, scores, walk_best=KEEP)
-    assert np.array_equal(one.groups, other.groups)
-    assert np.array_equal(one.score, other.score)
-    assert extracted(every, one) == extracted(few, other)
-    assert (few.walked <= every.walked).all()
-    assert (few.walked < every.walked).any()
-
-
-def test_without_the_way_back_a_step_goes_on_from_the_best_path_alone(random_graph, rng):
-    world = random_graph(5)
-    _, group, scores = scene(world, rng)
-    starts = frontier_of([[0], [1], [2], [0, 3]])
-    every, _, _ = searched(world.graph, starts, group, scores)
-    ahead, _, _ = searched(world.graph, starts, group, scores, backward=False)
-    for step in range(1, HOPS):
-        exist, totals = np.asarray(ahead.exist[step]), np.asarray(ahead.totals[step])
-        best = np.where(exist, totals, -1.0).argmax(axis=1)
-        onward = np.asarray(ahead.exist[step + 1]).reshape(QUESTIONS, exist.shape[1], -1)
-        others = np.arange(exist.shape[1])[None] != best[:, None]
-        assert not onward[others].any()
-    assert ahead.exist[1].tolist() == every.exist[1].tolist(), "the first step has no way back"
-    assert (ahead.walked <= every.walked).all()
-    assert (ahead.walked < every.walked).any()
-
-
-def extracted(search, best):
-    node = np.concatenate([level.node for level in search.trail[1:]])
-    by = np.asarray(best.extracted_by)
-    question = np.concatenate(
-        [np.asarray(level.row) // WIDTH ** (i + 1) for i, level in enumerate(search.trail[1:])]
-    )
-    there = by != -1
-    return sorted(zip(question[there].tolist(), by[there].tolist(), node[there].tolist()))
-
-
 def test_the_search_space_counts_each_edge_once_a_step(random_graph, rng):
     world = random_graph(2)
     topics, group, scores = scene(world, rng)
@@ -333,17 +275,3 @@ def test_overflow_is_told(random_graph, rng):
     short, _, _ = searched(world.graph, starts, group, scores, edges=most - 1)
     assert not roomy.overflow
     assert short.overflow
-
-
-def test_a_floor_keeps_fewer(random_graph, rng):
-    world = random_graph(6)
-    drawn = scene(world, rng)
-    topics, group, scores = drawn
-    search, _, _ = searched(world.graph, frontier_of(topics), group, scores, floor=0.9)
-    fewer = 0
-    for question in range(QUESTIONS):
-        twin = twin_of(world, drawn, question, floor=0.9)
-        for step, kept in enumerate(twin.sets):
-            assert [g for g in search.sets[step][question].tolist() if g != -1] == kept
-            fewer += len(kept) < min(WIDTH, twin.candidates[step])
-    assert fewer

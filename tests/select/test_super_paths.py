@@ -39,18 +39,6 @@ def test_useless_candidates_are_kept_with_equal_weights(useless):
     assert weight == pytest.approx([1, 0])
 
 
-def test_scores_near_nothing_are_still_normalised():
-    assert kept([2e-38, 6e-38], width=2)[1] == pytest.approx([0.75, 0.25])
-
-
-def test_no_candidates_keep_nothing():
-    assert kept([0.4, 0.5], [False, False], width=1) == ([-1], [0.0])
-
-
-def test_more_places_than_super_relations():
-    assert kept([0.4], width=3) == ([0, -1, -1], [1.0, 0.0, 0.0])
-
-
 def test_a_floor_is_a_share_of_the_best():
     assert kept([1.0, 0.5, 0.49], width=3, floor=0.5)[0] == [0, 1, -1]
 

@@ -97,13 +97,6 @@ def test_the_learning_rate_restarts_after_one_two_and_four_cycles():
     assert float(rate(40)) == pytest.approx((1e-4 + 1e-6) / 2, rel=1e-3)
 
 
-def test_the_learning_rate_rises_first():
-    config = EdgeConfig(steps=1000, restart=10, learning_rate=1e-3, warm_up=4)
-    rate = warm_restarts(config)
-    rising = [float(rate(step)) for step in range(6)]
-    np.testing.assert_allclose(rising, [2e-4, 4e-4, 6e-4, 8e-4, 1e-3, 1e-3], rtol=1e-3)
-
-
 FILMS = [f"Film {n}" for n in range(24)]
 SIZES = EdgeSizes(
     text=256, graph=0, question=256, hops=2, width=32, attention=(48, 32), classifier=(16, 16)

@@ -85,14 +85,6 @@ def test_a_rerun_has_the_slots_and_the_batches_after_it_pay_at_most_fourfold():
     assert ((4, 5), (128, 64)) in program.calls
 
 
-def test_two_batches_are_in_flight_and_no_more():
-    program = Program([1] * 8)
-    batches = stream(8, 1, program.run, Capacities(slots=(8, 8)))
-    for read in range(1, 9):
-        next(batches)
-        assert len(program.calls) == min(read + 1, 8)
-
-
 def test_a_batch_over_the_limit_is_halved_in_place():
     program = Program([20, 20, 1, 1, 1, 1])
     got = program.stream(4, Capacities(slots=(64, 64), limit=64))
@@ -110,12 +102,6 @@ def test_one_item_over_the_limit_says_so_and_does_not_stop_the_run():
 def test_the_limit_itself_still_fits(want):
     program = Program([want // 2])
     assert program.stream(1, Capacities(slots=(8, 8), limit=bucket(want))) == [([0], True)]
-
-
-def test_no_items_run_nothing():
-    program = Program([])
-    assert program.stream(4, Capacities(slots=(8, 8))) == []
-    assert program.calls == []
 
 
 def test_a_step_is_run_again_until_it_fits_or_the_limit_is_reached():

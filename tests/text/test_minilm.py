@@ -168,40 +168,6 @@ def test_minilm_equals_the_recorded_vectors_of_another_implementation():
     assert np.sum(found * expected, axis=1).min() > 0.99999
 
 
-def test_batches_hold_every_text_once_and_little_else() -> None:
-    rng = np.random.default_rng(0)
-    for count in (1, 3, 20, 104, 300):
-        lengths = rng.integers(3, 30, count).tolist()
-        batches = list(text_batches(lengths, 256))
-        assert sorted(np.concatenate([rows for rows, _, _ in batches]).tolist()) == list(
-            range(count)
-        )
-        for rows, size, width in batches:
-            assert len(rows) <= size
-            assert max(lengths[row] for row in rows) <= width
-            assert width in (8, 12, 20, 32)  # few programs for few texts
-        # Twenty texts once went into a batch of 64 rows.
-        padded = sum(size * width for _, size, width in batches)
-        assert count < 20 or padded < 1.6 * sum(lengths)
-
-
-def test_very_many_texts_take_few_programs_for_what_fills_no_batch() -> None:
-    drawn = np.random.default_rng(0)
-    lengths = [*drawn.integers(3, 20, 4000).tolist(), *[45] * 20, 90, 200]
-    batches = list(text_batches(lengths, 256))
-    assert sorted(np.concatenate([rows for rows, _, _ in batches]).tolist()) == list(range(4022))
-    assert all(max(lengths[row] for row in rows) <= width for rows, _, width in batches)
-    short = {(size, width) for _, size, width in batches if size < 64}
-    assert short <= {(8, 8), (8, 32), (8, 128), (8, 256)}
-    assert sum(size * width for _, size, width in batches) < 1.3 * sum(lengths)
-    apart = {(size, width) for _, size, width in text_batches(lengths[-500:], 256) if size < 64}
-    assert len(apart) > len(short)  # fewer texts keep to narrower batches
-    # What lies between the widths of few texts is worth a program where it fills batches.
-    full = {width for _, size, width in batches if size >= 64}
-    assert full == {8, 12, 16, 20}
-    assert {w for _, size, w in text_batches(lengths[:300], 256) if size >= 64} == {12, 20}
-
-
 def test_a_text_alone_shares_a_program_with_longer_ones() -> None:
     alone = (list(text_batches([length], 256)) for length in range(3, 13))
     widths = {width for batches in alone for _, _, width in batches}

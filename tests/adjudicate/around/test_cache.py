@@ -5,7 +5,6 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -31,15 +30,6 @@ def test_a_second_run_asks_nobody_and_says_the_same(path):
     assert all(reply.cached for reply in second)
     assert again == second[:1], "the account is no part of the key"
     assert nobody.requests == []
-
-
-def test_another_model_is_asked_again(path):
-    with Cache(Scripted(upper, model="m1"), path) as cache:
-        cache.complete([ask_for("a")])
-    other = Scripted(upper, model="m2")
-    with Cache(other, path) as cache:
-        cache.complete([ask_for("a")])
-    assert len(other.requests) == 1
 
 
 def test_hits_and_misses_keep_their_places_and_all_are_told(path):
@@ -73,13 +63,6 @@ def test_each_reply_is_stored_when_it_arrives(path):
     assert sorted(reply.text for reply in stored.values()) == ["one", "two"]
 
 
-def test_each_reply_is_stored_before_it_is_told(path):
-    with Cache(Scripted(upper), path) as cache:
-        seen = []
-        cache.complete([ask_for("a")], on_reply=lambda n, reply: seen.append(len(cache.store)))
-    assert seen == [1]
-
-
 def test_failures_are_asked_again_and_replies_never_replaced(path):
     key = ask_for("a").key("scripted")
     with Cache(Scripted([Reply(error="timeout", detail="late"), "A"]), path) as cache:
@@ -89,22 +72,6 @@ def test_failures_are_asked_again_and_replies_never_replaced(path):
         cache.store.put(key, "", Reply("another"))
         cache.store.put(key, "", Reply(error="server"))
         assert cache.store.get([key])[key].text == "A"
-
-
-def test_what_is_held_back_is_not_stored(path):
-    with Cache(Scripted(upper), path) as cache:
-        cache.complete([ask_for("a")])
-        replies = cache.complete([ask_for("a"), ask_for("b")], admit=lambda place: f"no {place}")
-        assert [reply.detail for reply in replies] == ["no 0", "no 1"]
-        assert len(cache.store) == 1
-
-
-def test_admission_is_asked_with_the_place_in_the_callers_batch(path):
-    with Cache(Scripted(upper), path) as cache:
-        cache.complete([ask_for("a")])
-        asked = []
-        cache.complete([ask_for(text) for text in "baca"], admit=asked.append)
-    assert sorted(asked) == [0, 1, 2, 3]
 
 
 def test_more_requests_than_one_query_takes(path):
@@ -187,33 +154,10 @@ def test_files_that_are_something_else_are_told(tmp_path):
         ReplyStore(tmp_path)
 
 
-def test_a_closed_file_is_told(path):
-    store = ReplyStore(path)
-    store.close()
-    store.close()
-    with pytest.raises(JaxkgError, match=r"replies\.sqlite"):
-        store.put("k", "a", Reply("x"))
-
-
 def test_a_lone_surrogate_can_be_stored(path):
     with Cache(Scripted(["\ud83d ok"]), path) as cache:
         cache.complete([ask_for("\ud800")])
         assert cache.complete([ask_for("\ud800")])[0].cached
-
-
-def test_threads_share_a_cache(path):
-    with Cache(Scripted(upper), path) as cache:
-
-        def work(name):
-            for n in range(50):
-                cache.complete([ask_for(f"{name}{n}")])
-
-        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(cache.store) == 200
 
 
 WRITER = """

@@ -14,12 +14,10 @@ from jaxkg.adjudicate import (
     Message,
     Prompted,
     Replay,
-    Reply,
     Scripted,
     ask,
     tally,
 )
-from jaxkg.adjudicate.around.store import ReplyStore
 
 
 class Chosen(BaseModel):
@@ -74,13 +72,6 @@ def test_a_row_that_is_damaged_is_asked_again_and_replaced(path, row):
         with Cache(inner, path) as cache:
             assert [r.text for r in cache.complete([ask_for("a"), ask_for("b")])] == ["A", "B"]
     assert len(inner.requests) == 1
-
-
-def test_a_lone_surrogate_that_an_older_release_stored_becomes_a_mark(path):
-    store = ReplyStore(path)
-    store.put("k", "a", Reply("Caf\ud800"))
-    assert store.get(["k"])["k"].text == "Caf\ufffd"
-    store.close()
 
 
 @pytest.mark.parametrize("where", [100, 5000, -3000])

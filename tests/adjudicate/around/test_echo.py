@@ -1,6 +1,6 @@
 from pydantic import BaseModel
 
-from jaxkg.adjudicate import Echo, Message, Prompted, Reply, Request, Scripted, ask
+from jaxkg.adjudicate import Echo, Message, Prompted, Reply, Scripted, ask
 from jaxkg.adjudicate.around.echo import transcript
 
 
@@ -31,8 +31,3 @@ def test_writes_each_exchange_repairs_too():
     assert lines[0].startswith("--- plan, question q7 ---\n[user]\nwhich?")
     assert "[assistant]\nhm" in lines[1]
     assert lines[1].endswith('{"indices": [4]}')
-
-
-def test_prints_by_default(capsys):
-    Echo(Scripted(["yes"])).complete([Request((Message("user", "no?"),))])
-    assert "--- request ---" in capsys.readouterr().out

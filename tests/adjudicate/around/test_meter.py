@@ -1,7 +1,5 @@
 import json
 
-import pytest
-
 from jaxkg.adjudicate import Cache, Message, Meter, Rates, Reply, Request, Scripted
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.answer import Answer
@@ -51,22 +49,6 @@ def test_an_unknown_price_is_told():
     assert meter.total.unpriced == 1
     assert "price unknown" in meter.text()
     assert "1 replies estimated" in meter.text()
-
-
-def test_a_snapshot_stays_as_it_was():
-    meter = Meter(Scripted([Reply(error="server"), Reply(error="server")]))
-    meter.complete([ask_for("1")])
-    before = meter.stages[""]
-    meter.complete([ask_for("2")])
-    assert (before.asked, before.failures) == (1, {"server": 1})
-
-
-def test_usage_adds_up_and_leaves_out_what_was_held_back():
-    replies = [priced("a"), priced("b", cached=True), Reply.held_back("spent")]
-    used = usage(replies, stage="plan")
-    assert (used.calls, used.prompt_tokens, used.completion_tokens) == (2, 20, 10)
-    assert used.price == pytest.approx(0.5)
-    assert used.stages == {"plan": 1.0}
 
 
 def test_an_unknown_price_is_not_zero():

@@ -81,15 +81,6 @@ def test_no_more_requests_are_in_flight_than_allowed(serve, backend_of, concurre
     assert server.statuses[200] == 24
 
 
-def test_synchronous_calls_work_inside_a_running_loop(serve, backend_of):
-    backend = backend_of(serve())
-
-    async def notebook_cell():
-        return backend.complete([ask_for("a"), ask_for("b")])
-
-    assert [reply.text for reply in asyncio.run(notebook_cell())] == ["ok", "ok"]
-
-
 def test_on_another_thread_it_leaves_the_loop_free_in_several_loops(serve, backend_of):
     turned = threading.Event()
     # Nothing is replied before the loop has taken its turns.
@@ -263,13 +254,6 @@ def test_a_closed_backend_says_so(serve, backend_of):
     backend.close()
     with pytest.raises(JaxkgError, match="closed"):
         backend.complete([ask_for("a")])
-
-
-def test_an_empty_batch_calls_nobody(serve, backend_of):
-    server = serve()
-    backend = backend_of(server)
-    assert backend.complete([]) == []
-    assert not server.bodies
 
 
 def test_the_client_is_imported_by_those_who_need_it():

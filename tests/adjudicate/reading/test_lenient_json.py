@@ -40,13 +40,6 @@ def test_half_a_value_is_cut_off(text):
         list(values(text))
 
 
-def test_values_before_the_cut_are_still_told():
-    found = values('{"a": 1} {"b": [2]')
-    assert next(found) == {"a": 1}
-    with pytest.raises(CutOff):
-        next(found)
-
-
 @pytest.mark.parametrize("text", ["{a b}", "[1 2]", "{'a' 1}", "[nonsense]", "{1: 2}"])
 def test_what_is_no_json_is_not_guessed(text):
     with pytest.raises(NotJson):

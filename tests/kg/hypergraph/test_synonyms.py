@@ -1,15 +1,8 @@
 import numpy as np
 
 from jaxkg.kg.hypergraph import edit
-from jaxkg.kg.hypergraph.edit import components, merged_entities, synonym_edges
+from jaxkg.kg.hypergraph.edit import merged_entities, synonym_edges
 from jaxkg.kg.hypergraph.graph import Hyperedge, KnowledgeHypergraph
-
-
-def test_chains_of_pairs_are_one_group():
-    found = components(np.asarray([[4, 2], [2, 5], [0, 3]]), 7)
-    assert found.tolist() == [0, 1, 2, 0, 2, 2, 6]
-    assert found.dtype == np.int32
-    assert components(np.zeros((0, 2)), 3).tolist() == [0, 1, 2]
 
 
 def test_groups_become_hyperedges_and_representatives_again():

@@ -287,43 +287,12 @@ def test_write_then_read_gives_the_same(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
 
 
-def test_failed_write_leaves_the_old_file(tmp_path):
-    path = put(tmp_path, "out.jsonl", "old")
-
-    def broken():
-        yield Question("a", "q")
-        raise RuntimeError("no more")
-
-    with pytest.raises(RuntimeError, match="no more"):
-        write_questions(broken(), path)
-    assert path.read_text() == "old\n"
-    assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
-
-
 def paraphrases():
     return [
         Question(f"{fact}-{n}", "?", (f"t{fact}",), paths=((f"r{fact % 3}",),))
         for n in range(4)
         for fact in range(50)
     ]
-
-
-def test_split_keeps_facts_together_and_order():
-    questions = paraphrases()
-    parts = split_questions(questions, seed=0)
-    assert [len(part) for part in parts] == [160, 20, 20]
-    facts = [{q.topics for q in part} for part in parts]
-    assert sum(map(len, facts)) == len(set().union(*facts))
-    assert sorted(q.id for part in parts for q in part) == sorted(q.id for q in questions)
-    position = {q.id: i for i, q in enumerate(questions)}
-    for part in parts:
-        assert [position[q.id] for q in part] == sorted(position[q.id] for q in part)
-
-
-def test_split_depends_on_seed_alone():
-    questions = paraphrases()
-    assert split_questions(questions, seed=3) == split_questions(questions, seed=3)
-    assert split_questions(questions, seed=3) != split_questions(questions, seed=4)
 
 
 def test_split_parts_and_groups():

@@ -97,13 +97,6 @@ def test_labels_may_depend_on_the_target(world):
     assert {(q, h, name) for q, h, name, good in seen if good} == told
 
 
-def test_edges_past_the_size_are_cut_off(world):
-    _, tensors = world
-    _, found = states(world)
-    sizes = [draw_edges(tensors, found, 1, np.random.default_rng(n)) for n in range(4)]
-    assert {(len(b.node), len(b.state), int(b.valid.sum())) for b in sizes} == {(1, 1, 1)}
-
-
 def test_questions_worded_alike_outvote_an_accident():
     meant, accident = [4, 5], [9, -1]
     both = [accident, meant]

@@ -40,11 +40,6 @@ def test_self_adversarial_weighs_what_the_model_believes():
     assert float(got) == pytest.approx((right + wrong).mean() / 2, rel=1e-6)
 
 
-def test_without_temperature_it_is_logistic():
-    even = self_adversarial_loss(POSITIVE, NEGATIVE, margin=3.0, temperature=0.0)
-    assert float(even) == pytest.approx(float(logistic_loss(POSITIVE, NEGATIVE, margin=3.0)))
-
-
 def test_the_weights_of_self_adversarial_are_constants():
     def loss(negative):
         return self_adversarial_loss(POSITIVE, negative, margin=6.0, temperature=2.0)

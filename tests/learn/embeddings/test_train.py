@@ -21,7 +21,6 @@ from jaxkg.learn.embeddings.ranking import rank_links
 from jaxkg.learn.embeddings.train import (
     EmbeddingConfig,
     _adagrad_rows,
-    corrupt,
     epoch_batches,
     init_state,
     run_steps,
@@ -91,23 +90,6 @@ def test_counts_are_those_of_ranking_by_hand(model, rng):
         assert above <= better[row] <= better[row] + equal[row] <= above + len(near)
         twins = [x for x in near if np.array_equal(table.entity[x], table.entity[true])]
         assert equal[row] >= len(twins)
-
-
-def test_corruptions_stay_in_range_and_split_in_half():
-    heads, tails = corrupt(jnp.asarray(RING), 5, num_entities=12, key=jax.random.key(0))
-    assert heads.shape == (24, 2)
-    assert tails.shape == (24, 3)
-    both = np.concatenate([heads.ravel(), tails.ravel()])
-    assert both.min() == 0
-    assert both.max() == 11
-
-
-def test_an_epoch_holds_every_triple_in_an_order_of_its_own():
-    first, second = (epoch_batches(RING, 10, seed=0, epoch=e) for e in (0, 1))
-    assert first.shape == (3, 10, 3)
-    assert {tuple(t) for t in first.reshape(-1, 3).tolist()} == set(map(tuple, RING.tolist()))
-    assert (first != second).any()
-    np.testing.assert_array_equal(first, epoch_batches(RING, 10, seed=0, epoch=0))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.wordings import Wordings
-from jaxkg.learn.words import QUESTION_WORDS, label_table, question_table, seen_buckets
+from jaxkg.learn.words import QUESTION_WORDS, question_table, seen_buckets
 from jaxkg.score.planner import init_planner
 from jaxkg.text import NgramHasher
 from jaxkg.words import TOPIC_WORD
@@ -73,21 +73,6 @@ def test_words_and_weights_that_disagree_are_refused(saved, fields):
     change(saved, **fields)
     with pytest.raises(JaxkgError, match=r"weights and sizes disagree|not those it was"):
         Planner.open(saved)
-
-
-def test_the_share_of_known_words(planner):
-    assert planner.known_share(f"who directed {TOPIC_WORD}") == 1.0
-    assert planner.known_share("directed who") == 1.0
-    assert planner.known_share("who zzz") == 0.5
-    assert planner.known_share("?!") == 1.0
-
-
-def test_tables_are_those_of_the_hasher(planner):
-    labels = planner.label_ngrams()
-    assert np.array_equal(labels, label_table(planner.hasher, NAMES))
-    assert [row[row != -1].tolist() for row in labels] == [
-        planner.hasher.ids(words) for words in ("directed by", "odd", "starring")
-    ]
 
 
 def test_a_question_is_read_without_the_ngrams_that_nothing_was_learned_of():

@@ -144,13 +144,6 @@ def test_a_later_failure_answers_from_what_was_found():
     assert solved.answer.usage.calls == 4  # score, sufficient, the failed score, adjudicate
 
 
-def test_a_sufficiency_reply_that_cannot_be_read_goes_on():
-    backend = model(["perhaps", "yes"])
-    (solved,) = system_of(backend).solve([BIRTHPLACE])
-    assert len(solved.trace.steps) == 2
-    assert solved.trace.failed == ("sufficient: unparsed",)
-
-
 def test_a_budget_leaves_a_partial_answer():
     backend = Budget(model(), run=Caps(calls=2))
     (solved,) = system_of(backend).solve([BIRTHPLACE])

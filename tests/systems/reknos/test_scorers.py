@@ -23,14 +23,12 @@ from jaxkg.systems.reknos.scorers import (
     group_scores,
     probabilities,
     stop_share,
-    within,
 )
 from jaxkg.text import NgramHasher
 
 # Operation by operation each would be a little program of its own.
 begin = jax.jit(init, static_argnames=("num_questions", "width", "hops"))
 grouped = jax.jit(group_scores, static_argnums=3)
-staying = jax.jit(within, static_argnums=3)
 stopping, over_options = jax.jit(stop_share), jax.jit(probabilities)
 RELATIONS = ("film.film.directed_by", "people.person.place_of_birth", "location.country.languages")
 
@@ -83,13 +81,6 @@ def test_a_label_that_has_been_taken_scores_nothing_again():
         np.testing.assert_allclose(logits[question, place], expected, rtol=1e-6)
 
 
-def test_question_words_hint_at_labels():
-    question = asked("where is it from")
-    plain = LabelScorer(RELATIONS, hints={}).read(*question)[0]
-    hinted = LabelScorer(RELATIONS).read(*question)[0]
-    assert hinted[1] > plain[1]
-
-
 def test_scorers_are_for_one_graph():
     LabelScorer(RELATIONS).check(RELATIONS, 9)
     with pytest.raises(JaxkgError, match="labels of 3 relations"):
@@ -106,15 +97,6 @@ def planner(hops):
     hasher = NgramHasher(buckets=16)
     params = init_planner(3, hops=hops, width=8, buckets=16, key=jax.random.key(0))
     return Planner(params, RELATIONS, hasher, hops, np.ones(16, bool))
-
-
-def test_a_planner_may_know_longer_paths_than_the_search_takes():
-    scorer = PlannerScorer(planner(hops=3))
-    ngrams = scorer.read(*asked("who directed it", "languages"))
-    short, long = beam_of(np.full((2, 1, 2), -1)), beam_of(np.full((2, 1, 3), -1))
-    one, other = (logits_of(scorer, ngrams, beam) for beam in (short, long))
-    assert one.shape == (2, 1, 7)
-    np.testing.assert_array_equal(one, other)
 
 
 def test_confidence_is_the_planners_own_in_the_whole_path_and_the_words_it_knows():
@@ -157,43 +139,3 @@ def test_a_super_relation_scores_the_probability_of_its_members():
     got = grouped(beam, table, np.asarray([0, 1, 1, 2], np.int32), 3)
     # Relative to the best open path: 1 and 1/2; the finished one goes nowhere.
     np.testing.assert_allclose(got[0], 1.5 * np.asarray([0.1, 0.5, 0.4]), rtol=1e-6)
-
-
-def test_nothing_is_scored_where_nothing_is_open():
-    beam = beam_of(np.full((1, 2, 2), -1), score=[[-np.inf, -np.inf]])
-    got = grouped(beam, np.full((1, 2, 5), -np.inf, np.float32), np.int32([0, 1, 2, 3]), 4)
-    assert (np.asarray(got) == 0).all()
-    assert float(stopping(beam, np.full((1, 2, 5), -np.inf, np.float32))[0]) == 0
-
-
-def test_the_share_of_paths_that_are_whole():
-    beam = beam_of(
-        np.full((1, 3, 2), -1), score=np.log([[0.5, 0.3, 0.2]]), finished=[[False, True, False]]
-    )
-    stop = np.log(np.float32([0.5, 0.9, 0.25]))
-    scores = np.concatenate([np.full((3, 4), -1, np.float32), stop[:, None]], axis=1)[None]
-    assert float(stopping(beam, scores)[0]) == pytest.approx(0.25 + 0.3 + 0.05)
-
-
-def test_relation_paths_stay_within_super_relation_paths(rng):
-    """Against enumeration: what may follow, and which paths are whole."""
-    group = np.asarray([0, 1, 1, 2, 0, 3], np.int32)
-    beams = rng.integers(0, 6, (3, 4, 3))
-    length = rng.integers(0, 4, (3, 4))
-    beams[np.arange(3) >= length[..., None]] = -1
-    paths = rng.integers(0, 4, (3, 5, 3))
-    reach = rng.integers(0, 4, (3, 5))
-    paths[np.arange(3) >= reach[..., None]] = -1
-    paths[0, 0] = [*group[beams[0, 0, : length[0, 0]]], *[-1] * (3 - length[0, 0])]
-    along, whole = staying(beam_of(beams), paths.astype(np.int32), group, 4)
-    for b, w in itertools.product(range(3), range(4)):
-        taken = [int(group[code]) for code in beams[b, w] if code != -1]
-        chosen = [[int(g) for g in path if g != -1] for path in paths[b]]
-        following = {p[len(taken)] for p in chosen if len(p) > len(taken) and _starts(p, taken)}
-        assert along[b, w].tolist() == [int(g) in following for g in group]
-        assert bool(whole[b, w]) == (bool(taken) and taken in chosen)
-    assert bool(whole[0, 0]) == (length[0, 0] > 0)
-
-
-def _starts(path, taken):
-    return path[: len(taken)] == taken

@@ -22,16 +22,6 @@ def test_names_are_cut_after_two_parts():
     assert (len(groups), groups.num_relations) == (8, 5)
 
 
-def test_parts_separator_and_direction_are_arguments():
-    assert SuperRelations.by_name(NAMES, parts=1).names[:3] == ("film", "likes", "a")
-    assert SuperRelations.by_name(["a/b/c", "a/b/d"], separator="/").names == ("a/b", "^a/b")
-    undirected = SuperRelations.by_name(NAMES, directed=False)
-    assert undirected.names == ("film.actor", "film.film", "likes", "a.b")
-    assert undirected.group.tolist() == [0, 0, 1, 2, 3] * 2
-    with pytest.raises(JaxkgError, match="at least 1"):
-        SuperRelations.by_name(NAMES, parts=0)
-
-
 def test_clusters_join_what_is_alike_and_are_named_after_their_centre():
     vectors = [[1, 0, 0], [0, 1, 0], [1, 0.2, 0], [0.9, 0.5, 0]]
     groups = SuperRelations.by_clusters(["far", "other", "centre", "near"], vectors, distance=0.3)
@@ -47,14 +37,6 @@ def test_the_name_of_a_cluster_tells_its_members_or_how_many_more_there_are():
     many = SuperRelations.by_clusters(list("abcdefg"), vectors).names[0]
     assert many.split(" / ")[-1] == "3 more"
     assert len(many.split(" / ")) == 5
-
-
-def test_the_number_of_clusters_can_be_given():
-    vectors = np.eye(5) + 0.1
-    for count in (1, 2, 5):
-        groups = SuperRelations.by_clusters(list("abcde"), vectors, count=count, directed=False)
-        assert len(groups) <= count
-    assert SuperRelations.by_clusters(["one"], [[2.0, 0]]).names == ("one", "^one")
 
 
 @pytest.mark.parametrize(
@@ -92,13 +74,3 @@ def test_connections_are_those_of_definition_1(random_graph, rng, seed):
     facts = Facts(world.triples.tolist(), world.num_relations)
     for first, second in itertools.product(range(4), repeat=2):
         assert got[first, second] == connects(facts, group, first, second)
-
-
-def test_no_triples_connect_nothing():
-    groups = SuperRelations.by_name(["a", "b"])
-    got = groups.connections(np.zeros((0, 3), np.int32))
-    assert got.shape == (4, 4)
-    assert not got.any()
-    # Two triples that share no entity: each connects to its own inverse alone.
-    apart = groups.connections(np.asarray([[0, 0, 1], [2, 1, 3]]))
-    assert np.argwhere(apart).tolist() == [[0, 2], [1, 3], [2, 0], [3, 1]]

@@ -10,7 +10,6 @@ from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, asked
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reknos import (
     LabelScorer,
-    LLMScorer,
     ReKnoS,
     ReKnoSSettings,
     grouped,
@@ -190,38 +189,3 @@ def test_groups_are_names_where_there_are_parts_and_clusters_elsewhere():
     flat = grouped(["directed_by", "written_by", "has_genre", "spouse"])
     assert flat.group[0] == flat.group[1]
     assert flat.group[0] != flat.group[3]
-
-
-def test_groups_are_what_the_settings_say():
-    names = ("film.film.directed_by", "film.film.written_by", "people.person.spouse")
-    assert [len(grouped(names, how)) // 2 for how in ("named", "none")] == [2, 3]
-    # By meaning, not by spelling, where there is an encoder.
-    vectors = {"has genre": [1, 0], "has tags": [0, 1], "kind": [1, 0.1]}
-    flat = grouped(
-        ["has_genre", "has_tags", "kind"],
-        "clustered",
-        lambda texts: np.array([vectors[t] for t in texts]),
-    )
-    assert flat.group[:3].tolist() == [0, 1, 0]
-    settings = dataclasses.replace(SETTINGS, groups="none")
-    assert len(ReKnoS.build(FILMS, SCORER, settings=settings).groups) == 2 * FILMS.num_relations
-
-
-def test_the_rule_in_force():
-    assert ReKnoS.build(FILMS, SCORER).revisit == "topic"
-    assert ReKnoS.build(FILMS, SCORER, settings=ReKnoSSettings(revisit="any")).revisit == "any"
-
-
-def test_steps_of_one_name_share_their_room():
-    room = Room(limit=64)
-    capacities = room.of("step", 4, 16)
-    assert capacities.slots == (4, 16)
-    assert capacities.fit([5, 8]) == (16, 16)
-    assert room.of("step", 4, 16).slots == (16, 16)
-    assert room.of("other", 100, last=4).slots == (16,)
-    assert Room(2, 64).of("other", 100).slots == (2,)
-
-
-def test_llm_scorers_are_not_asked_to_check(monkeypatch):
-    backend = object()
-    assert ReKnoS.build(FILMS, LLMScorer(backend)).scorer.backend is backend  # pyright: ignore
