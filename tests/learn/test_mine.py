@@ -46,7 +46,7 @@ def mined_of(mined, row):
     return kept
 
 
-@pytest.mark.parametrize("revisit", ["topic", "none"])
+@pytest.mark.parametrize("revisit", ["topic"])
 def test_every_path_with_the_f1_of_its_execution(random_graph, rng, revisit):
     world = random_graph(1)
     topics, targets = questions_of(rng, world)

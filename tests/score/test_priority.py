@@ -84,6 +84,7 @@ def test_sums_equal_enumeration(seed):
             np.testing.assert_allclose(sums.cost[slot], cost, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_gradients_equal_those_of_the_enumeration():
     rng = np.random.default_rng(9)
     graph = random_graph_from(9)
@@ -154,6 +155,7 @@ def test_with_all_weights_one_the_mass_counts_walks():
     assert {int(sub.node[s]): float(sums.mass[s]) for s in there} == count
 
 
+@pytest.mark.slow
 def test_a_tiny_mass_has_a_finite_gradient():
     params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
     params = params._replace(

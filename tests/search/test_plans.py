@@ -159,6 +159,7 @@ def tiny(slots, limit, rounds=1):
     return Capacities(slots=(8,) * len(slots), limit=limit, rounds=rounds)
 
 
+@pytest.mark.slow
 def test_hops_in_a_loop_plan_as_hops_apart_do(random_graph, planner, monkeypatch):
     world = random_graph(0)
     topics = [[0, 1], [5], [13]] * 6

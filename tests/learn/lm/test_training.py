@@ -171,6 +171,7 @@ def test_preferences_are_learnt_against_the_start(language, examples):
     assert trained.losses[-1] < 0.3
 
 
+@pytest.mark.slow
 def test_bfloat16_products_train_float32_weights(language, examples, trained):
     found = train(language, examples, config=dataclasses.replace(SHORT, dtype="bfloat16"))
     assert found.language.model.embedding[...].dtype == jnp.float32

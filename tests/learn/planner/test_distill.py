@@ -70,6 +70,7 @@ def test_the_student_plans_as_its_teacher(tensors):
     assert compare_with_teacher(KG, tensors, planner, TRACES).student_f1 is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_what_is_held_out_is_not_learnt_from(tensors):
     _, aside, report = distill(KG, TRACES, held_out=0.3, config=SMALL, seed=1)

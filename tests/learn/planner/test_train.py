@@ -172,6 +172,7 @@ def test_training_is_the_same_for_the_same_seed(film_task, trained):
     assert (score, told) == trained[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_training_by_rows_is_training_on_the_whole_table(film_task, monkeypatch):
     """Beside plain Adam, which reads the same rows of all of the table."""
@@ -223,6 +224,7 @@ def test_without_improvement_training_stops_and_keeps_the_best(film_task):
     assert np.abs(params.previous).max() < 1e-20  # as they were
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standard_promotion")
 def test_patience_does_not_count_while_the_rate_rises(film_task):
     labels, held_out, training, _ = film_task

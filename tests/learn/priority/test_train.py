@@ -145,6 +145,7 @@ def test_it_learns_relations_and_lengths_from_answers_alone(fitted):
     assert model.about["revisit"] == "topic"
 
 
+@pytest.mark.slow
 def test_a_stopped_training_goes_on_bit_for_bit(fitted, tmp_path):
     model, report = fitted
     stopped = []

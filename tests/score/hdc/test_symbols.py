@@ -80,6 +80,7 @@ def test_groups_are_unrelated_and_walking_back_is_not_the_identity():
     np.testing.assert_allclose(from_first(a, symbols(a, vectors, 1.0))[2], 1, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.5, 8.0, 40.0])
 def test_exponential_is_exact_and_unitary(scale):
     g = scale * jax.random.normal(jax.random.key(0), (20 * 9,))
@@ -129,6 +130,7 @@ def test_text_projection():
     assert a.similarity(close[0], close[1]) > 0.9
 
 
+@pytest.mark.slow
 def test_symbols_may_be_made_in_two_steps_with_one_key():
     a = hdc.operator("ghrr-haar", 64)
     vectors, groups, key = fan(DISTANCES), jnp.array([0, 1, 0, 1, 1, 0]), jax.random.key(3)

@@ -54,6 +54,7 @@ def test_round_trip(paths, bucket):
         assert all(len(level) >= 8 for level in trie.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ghrr-haar", "bipolar", "real", "hrr"])
 def test_encode_trie_equals_encode_paths(name):
     a = hdc.operator(name, 64)
