@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import itertools
 import math
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -111,6 +112,26 @@ class Selection:
         return at, best, since >= self.patience or best >= self.enough
 
 
+@dataclasses.dataclass(frozen=True)
+class Checkpoints:
+    """Where and when the state of a training is kept.
+
+    Attributes:
+        folder: for this run alone; the same run goes on from there. Ctrl-C then waits for the step
+            in progress and keeps its state. None keeps none.
+        mark: what tells this run from another, see `save_state`.
+        every: steps between two states kept; None keeps one at the end of every epoch.
+        check: refuses a state by raising, before it is kept.
+        on_keep: called with (steps done, loss) where a state is kept or would be.
+    """
+
+    folder: str | os.PathLike[str] | None = None
+    mark: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    every: int | None = None
+    check: Callable[[State], None] | None = None
+    on_keep: Callable[[int, float], None] | None = None
+
+
 class Run(NamedTuple):
     """What a training came to.
 
@@ -136,13 +157,9 @@ def run(
     *,
     steps: int,
     per_epoch: int,
-    every: int | None = None,
     selection: Selection | None = None,
-    folder: Path | None = None,
-    mark: Mapping[str, Any] | None = None,
-    check: Callable[[State], None] | None = None,
+    checkpoints: Checkpoints | None = None,
     on_step: Callable[[int], None] | None = None,
-    on_keep: Callable[[int, float], None] | None = None,
     on_epoch: Callable[[int, float, float], bool | None] | None = None,
 ) -> Run:
     """Train.
@@ -153,25 +170,22 @@ def run(
         batches: of all steps in order; those that were done before are drawn and left out.
         steps: how many to take at most.
         per_epoch: steps between two scores.
-        every: steps between two states kept; None keeps one at the end of every epoch.
         selection: chooses the weights to keep.
-        folder: keeps the state, of this run alone; the same run goes on from there. Ctrl-C then
-            waits for the step in progress and keeps its state.
-        mark: what tells this run from another, see `save_state`.
-        check: refuses a state by raising, before it is kept.
+        checkpoints: keep the state; None keeps none.
         on_step: called with the steps done; nothing is read from the device.
-        on_keep: called with (steps done, loss) where a state is kept or would be.
         on_epoch: called with (epoch, mean loss, score), NaN without a selection; False stops for
             now.
 
     Raises:
         JaxkgError: the folder holds another run or other files.
     """
+    keeping = checkpoints or Checkpoints()
+    folder = None if keeping.folder is None else Path(keeping.folder)
     losses: list[float] = []
     scores: list[tuple[int, float]] = []
     unread: list[jax.Array] = []
     weights = _copy(state[0]) if selection else None
-    if folder is not None and (kept := load_state(folder, (state, weights), mark=mark or {})):
+    if folder is not None and (kept := load_state(folder, (state, weights), mark=keeping.mark)):
         (state, weights), losses, scores = kept
     done, go_on = len(losses), True
     with _stopping(folder is not None) as asked:
@@ -184,13 +198,14 @@ def run(
             if on_step:
                 on_step(done)
             ends = done % per_epoch == 0 or done == steps
+            every = keeping.every
             keeps = ends if every is None else done % every == 0 or done == steps
             if not (ends or keeps or asked):
                 continue
             losses += np.asarray(jax.device_get(unread), np.float64).tolist()
             unread.clear()
-            if check:
-                check(state)
+            if keeping.check:
+                keeping.check(state)
             score = math.nan
             if ends and selection:
                 score = selection.score(state[0])
@@ -198,11 +213,11 @@ def run(
                 if selection.best(scores)[0] == done:
                     weights = _copy(state[0])
             if folder is not None and (keeps or asked):
-                save_state(folder, (state, weights), losses, scores, mark=mark or {})
+                save_state(folder, (state, weights), losses, scores, mark=keeping.mark)
             if asked:
                 raise KeyboardInterrupt
-            if keeps and on_keep:
-                on_keep(done, losses[-1])
+            if keeps and keeping.on_keep:
+                keeping.on_keep(done, losses[-1])
             if ends and on_epoch:
                 epoch = -(-done // per_epoch)
                 mean = float(np.mean(losses[(epoch - 1) * per_epoch :]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,6 +18,30 @@ from jaxkg.records import Question
 from jaxkg.tensors import TensorGraph
 
 Progress = Callable[[str, int, int], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Training:
+    """How a fit is run, whatever it fits.
+
+    Attributes:
+        seed: of everything random: split, weights, order, dropout.
+        folder: keeps the training's state; a later call goes on from there. None keeps none.
+        linker: finds topics and their mentions; None makes one.
+        on_progress: called with (stage, done, total).
+        on_epoch: called with (epoch, mean loss, held-out score or NaN); False stops for now.
+    """
+
+    seed: int = 0
+    folder: str | os.PathLike[str] | None = None
+    linker: Linker | None = None
+    on_progress: Progress | None = None
+    on_epoch: Callable[[int, float, float], bool | None] | None = None
+
+    def tick(self, stage: str, done: int, total: int) -> None:
+        """Tell the progress, where somebody asks for it."""
+        if self.on_progress:
+            self.on_progress(stage, done, total)
 
 
 def answer_rows(kg: KnowledgeGraph, question: Question) -> tuple[int, ...]:

@@ -128,10 +128,8 @@ def planner_scorer(
 @functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit"))
 def plan_batch(
     graph: Graph,
-    params: PlannerParams,
-    label_ngrams: jax.Array,
-    row: jax.Array,
-    node: jax.Array,
+    planner: tuple[PlannerParams, jax.Array],
+    topics: tuple[jax.Array, jax.Array],
     ngrams: jax.Array,
     *,
     width: int,
@@ -144,22 +142,22 @@ def plan_batch(
 
     Args:
         graph: padded tensors.
-        params, label_ngrams: the planner's.
-        row, node: [S] int32 starts.
+        planner: weights and n-grams of the labels.
+        topics: [S] int32 rows and nodes.
         ngrams: [B, T] int32.
         width, hops, capacities, margin, revisit: see `relation_beam.search`; static but `margin`.
     """
     beam = search(
         graph,
-        start(row, node),
-        planner_scorer(params, label_ngrams, ngrams),
+        start(*topics),
+        planner_scorer(*planner, ngrams),
         num_questions=ngrams.shape[0],
         width=width,
         hops=hops,
         capacities=capacities,
         margin=margin,
         revisit=revisit,
-        memo=jnp.zeros((ngrams.shape[0], width, params.carry.shape[0])),
+        memo=jnp.zeros((ngrams.shape[0], width, planner[0].carry.shape[0])),
     )
     return BeamPaths.of(beam)
 
@@ -197,19 +195,15 @@ def plan_paths(
     """
     count, hops = len(masked), planner.hops
     ngrams = planner.ngrams(masked)
-    params, labels = planner.on_device
     batch_size = min(batch_size, bucket(count))
     starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
         rows = bucket(batch_size)
-        row, node = starts(indices)
         return plan_batch(
             tensors.graph,
-            params,
-            labels,
-            row,
-            node,
+            planner.on_device,
+            starts(indices),
             pad(ngrams[indices], rows),
             width=width,
             hops=hops,

@@ -55,8 +55,7 @@ def beam_hops(
 
     def run(slots: tuple[int, ...]) -> Layers:
         return _layers(
-            graph, planner.params, planner.label_ngrams(), row, node,
-            planner.ngrams([masked]), margin,
+            graph, planner.on_device, (row, node), planner.ngrams([masked]), margin,
             width=width, hops=planner.hops, capacities=slots, revisit=revisit,
         )  # fmt: skip
 
@@ -94,11 +93,9 @@ class Layers(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit"))
-def _layers(
-    graph, params, label_ngrams, row, node, ngrams, margin, *, width, hops, capacities, revisit
-) -> Layers:
+def _layers(graph, planner, topics, ngrams, margin, *, width, hops, capacities, revisit) -> Layers:
     layers, last = search_layers(
-        graph, start(row, node), planner_scorer(params, label_ngrams, ngrams),
+        graph, start(*topics), planner_scorer(planner[0], planner[1], ngrams),
         num_questions=1, width=width, hops=hops, capacities=capacities, margin=margin,
         revisit=revisit,
     )  # fmt: skip

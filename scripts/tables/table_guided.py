@@ -35,7 +35,7 @@ from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.mine import MinedPaths
-from jaxkg.learn.supervision import supervise
+from jaxkg.learn.supervision import Training, supervise
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
@@ -113,10 +113,12 @@ def train(world: World, options: argparse.Namespace, name: str, seed: int) -> Tr
             learn_relations="learning" not in without,
         ),
         mined=world.mined,
-        linker=world.sets.linker,
-        folder=options.state and options.state / f"{name}-{seed}",
-        seed=seed,
-        on_epoch=on_epoch,
+        training=Training(
+            seed,
+            folder=options.state and options.state / f"{name}-{seed}",
+            linker=world.sets.linker,
+            on_epoch=on_epoch,
+        ),
     )
 
 

@@ -41,6 +41,7 @@ from jaxkg.kg import KnowledgeGraph, read_questions
 from jaxkg.kg.questions.passages import distinct_passages
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, Strategy
@@ -237,8 +238,10 @@ class Strategies:
     def __init__(self, name: str, data: Path, seed: int) -> None:
         world, hops = sets(name, data), int(name[3])
         learnt = world.questions(name, "train") + world.questions(name, "validation")
-        model, _ = fit_priority(world.kg, world.tensors, learnt, config=PriorityConfig(epochs=12),
-                                hops=hops, linker=world.linker, seed=seed)  # fmt: skip
+        config, how = PriorityConfig(epochs=12), Training(seed, linker=world.linker)
+        model, _ = fit_priority(
+            world.kg, world.tensors, learnt, config=config, hops=hops, training=how
+        )
         settings = PathMindSettings(threshold=0.0, iterations=hops)
         self.qa = PathMind.build(world.kg, model, settings=settings, **world.shared)
         self.seed = seed

@@ -38,7 +38,7 @@ from jaxkg.learn.lm.training import Trained, align
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
-from jaxkg.learn.supervision import answer_rows
+from jaxkg.learn.supervision import Training, answer_rows
 from jaxkg.lm import Example, LanguageModel, LMConfig, LMTokenizer
 from jaxkg.lm.backend import LocalLM
 from jaxkg.records import Question
@@ -67,7 +67,7 @@ def priority(world: Sets, folder: Path, seed: int) -> PriorityModel:
     if "metaqa-1" not in world.files:
         raise JaxkgError(f"{folder} has no path priority: `jaxkg train pathmind --dataset webqsp`")
     config, dev = PriorityConfig(epochs=1), world.every("dev")
-    model, _ = fit_priority(world.kg, world.tensors, dev, config=config, hops=3, seed=seed)
+    model, _ = fit_priority(world.kg, world.tensors, dev, config=config, training=Training(seed))
     model.save(folder)
     return model
 

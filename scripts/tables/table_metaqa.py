@@ -20,6 +20,7 @@ from pathlib import Path
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.model import Planner
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.search.plans import execute_paths
 from jaxkg.systems.pathhd import PathHD, PathHDSettings
@@ -69,7 +70,7 @@ def main(argv: list[str] | None = None) -> None:
         planner = Planner.open(options.planner)
     else:
         dev, laps = world.every("dev"), Laps()
-        planner, fit = fit_planner(world.kg, world.tensors, dev, seed=options.seed)
+        planner, fit = fit_planner(world.kg, world.tensors, dev, training=Training(options.seed))
         record.note(f"mining and training on {len(dev):,} dev questions: {laps.lap():.0f} s")
         record.note(f"held-out expected F1 {fit.held_out_f1:.4f}, mined F1 {fit.mined_f1:.4f}")
         if options.output:

@@ -54,6 +54,7 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.train import PriorityConfig
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.systems.adjudicated import AdjudicatedQA
 from jaxkg.systems.answering import QuestionAnswering
@@ -141,10 +142,10 @@ def curves(record: Record, options: argparse.Namespace) -> None:
     training = world.questions(options.set, "train")
     model, _ = fit_priority(
         kg, world.tensors, training, config=PriorityConfig(epochs=6), hops=int(options.set[3]),
-        linker=world.linker, seed=options.seed,
+        training=Training(options.seed, linker=world.linker),
     )  # fmt: skip
     planner, _ = fit_planner(
-        kg, world.tensors, training, config=PlannerConfig(epochs=6), seed=options.seed
+        kg, world.tensors, training, config=PlannerConfig(epochs=6), training=Training(options.seed)
     )
     settings = PathMindSettings(threshold=0.0)
     pathmind = PathMind.build(kg, model, settings=settings, **world.shared)

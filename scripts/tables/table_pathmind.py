@@ -50,7 +50,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig
-from jaxkg.learn.supervision import answer_rows
+from jaxkg.learn.supervision import Training, answer_rows
 from jaxkg.records import Question, RankedEntity
 from jaxkg.search.plans import execute_paths
 from jaxkg.settings import settings_made
@@ -85,7 +85,6 @@ RECIPES = {
 """What was best on held-out training questions."""
 
 
-WITHOUT_GNN = "without message passing (Eq. 2)"
 WITH_PATHS = "with relation paths"
 HOPS = {"metaqa-1": 3, "webqsp": 2, "pq-2h": 2, "pq-3h": 3}
 """Longest walk of an ablation, by its first test set."""
@@ -96,7 +95,7 @@ PARTS: dict[str, dict[str, str]] = {
     "without weights of walks": {"walk_weights": "false"},
     "without the mass of walks": {"mass": "false"},
     "loss as printed (Eq. 6)": {"balanced": "false"},
-    WITHOUT_GNN: {},
+    "without message passing (Eq. 2)": {"rounds": "0"},
     WITH_PATHS: {},
 }
 """Rows of the ablation; the last but one is a part of the paper's, the last is told more, where
@@ -205,12 +204,9 @@ def trial(
         [each for part in parts for name in asked for each in world.questions(name, part)],
         config=config,
         hops=hops,
-        rounds=0 if arm == WITHOUT_GNN else 1,
         encoder=encoder,
         use_paths=arm == WITH_PATHS,
-        linker=world.linker,
-        checkpoints=kept and kept.with_suffix(""),
-        seed=seed,
+        training=Training(seed, kept and kept.with_suffix(""), world.linker),
     )
     settings = PathMindSettings(threshold=0.0, floor=0.0, iterations=hops)
     qa = PathMind.build(world.kg, model, encoder=encoder, settings=settings, **world.shared)
@@ -312,9 +308,7 @@ def main(argv: list[str] | None = None) -> None:
             kg,
             world.tensors,
             [some for part in parts for name in learnt for some in world.questions(name, part)],
-            seed=seed,
-            checkpoints=options.checkpoints,
-            linker=world.linker,
+            training=Training(seed, options.checkpoints, world.linker),
             encoder=encoder,
             **RECIPES[options.set],
         )

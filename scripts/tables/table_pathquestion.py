@@ -19,6 +19,7 @@ import numpy as np
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig
 from jaxkg.learn.ranker.fit import fit_ranker
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.systems.answering import QuestionAnswering
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
@@ -37,7 +38,9 @@ METRICS = ("hits_at_1", "f1", "path_recall_at_1", "grounded")
 def planner(world: Sets, training: Sequence[Question], seed: int) -> QuestionAnswering:
     """The best plan of a planner, whatever its confidence."""
     config = PlannerConfig(epochs=20)
-    fitted, _ = fit_planner(world.kg, world.tensors, training, config=config, seed=seed)
+    fitted, _ = fit_planner(
+        world.kg, world.tensors, training, config=config, training=Training(seed)
+    )
     settings = PlannedSettings(threshold=0.0)
     return PlannedQA.build(world.kg, fitted, tensors=world.tensors, settings=settings)
 
@@ -46,7 +49,12 @@ def ranked(world: Sets, training: Sequence[Question], seed: int) -> QuestionAnsw
     """The best of all relation paths around the topic."""
     encoder = encoder_kept("minilm")
     fitted = fit_ranker(
-        world.kg, world.tensors, training, encoder, directed=True, linker=world.linker, seed=seed
+        world.kg,
+        world.tensors,
+        training,
+        encoder,
+        directed=True,
+        training=Training(seed, linker=world.linker),
     )
     return RankedPaths.build(world.kg, fitted, encoder, **world.shared)
 

@@ -19,6 +19,7 @@ import numpy as np
 from jaxkg.evaluate import Estimate
 from jaxkg.learn.ranker.fit import PathRanker, fit_ranker
 from jaxkg.learn.ranker.train import RankerConfig
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
 from jaxkg.text import HashingEncoder
@@ -72,8 +73,7 @@ def main(argv: list[str] | None = None) -> None:
             training,
             encoder,
             config=config,
-            linker=world.linker,
-            seed=options.seed,
+            training=Training(options.seed, linker=world.linker),
         )
         record.note(f"training on {len(training):,} questions: {laps.lap():.0f} s")
         if options.output:

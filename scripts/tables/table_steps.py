@@ -22,6 +22,7 @@ from jaxkg.experiments.loading import pooled
 from jaxkg.kg import read_graph
 from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
 from jaxkg.learn.ranker.steps import StepRanker
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.systems.stepped import SteppedPaths, SteppedSettings
 from jaxkg.tensors import tensor_graph
@@ -60,9 +61,11 @@ def train(world: Sets, reader: TokenReader, options: argparse.Namespace) -> Step
         reader,
         encoder_kept("minilm"),
         config=StepConfig(epochs=options.epochs),
-        folder=options.state,
-        seed=options.seed,
-        on_progress=lambda *told: print(*told, flush=True) if told[0] != "mine paths" else None,
+        training=Training(
+            options.seed,
+            folder=options.state,
+            on_epoch=lambda epoch, loss, _: print("epoch", epoch, round(loss, 4), flush=True),
+        ),
     )
 
 

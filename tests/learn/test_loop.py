@@ -12,7 +12,7 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint, load_state, save_state
-from jaxkg.learn.loop import Selection, in_batches, program, run, shuffled
+from jaxkg.learn.loop import Checkpoints, Selection, in_batches, program, run, shuffled
 from jaxkg.storage import write_npz
 
 pytestmark = pytest.mark.usefixtures("standard_promotion")  # of optax
@@ -35,8 +35,9 @@ def batches(seed=0):
         yield (draw.normal(scale=0.1, size=3).astype(np.float32),)
 
 
-def train(**options):
+def train(folder=None, mark=(), **options):
     state = descent().init({"w": jnp.zeros(3)})
+    options["checkpoints"] = Checkpoints(folder, dict(mark))
     options = {"steps": STEPS, "per_epoch": 4, **options}
     return run(descent().step, state, options.pop("batches", batches)(), **options)
 
@@ -66,8 +67,9 @@ def test_it_is_a_plain_loop():
     epochs, kept = [], []
     start = {"w": jnp.zeros(3)}
     found = run(
-        descent().step, descent().init(start), batches(), steps=STEPS, per_epoch=5, every=6,
-        on_epoch=lambda *told: epochs.append(told), on_keep=lambda *told: kept.append(told),
+        descent().step, descent().init(start), batches(), steps=STEPS, per_epoch=5,
+        on_epoch=lambda *told: epochs.append(told),
+        checkpoints=Checkpoints(every=6, on_keep=lambda *told: kept.append(told)),
     )  # fmt: skip
     passed, losses = plain()
     np.testing.assert_allclose(found.weights["w"], passed[-1]["w"], rtol=1e-5)
@@ -136,7 +138,7 @@ def test_an_overflow_is_remembered():
         def check(state):
             seen.append(bool(state[2]))
 
-        run(over.step, state, noise, steps=3, per_epoch=3, check=check)
+        run(over.step, state, noise, steps=3, per_epoch=3, checkpoints=Checkpoints(check=check))
         return seen
 
     assert overflows(0.0, 0.0, 0.0) == [False]

@@ -16,6 +16,7 @@ from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig, warm_restarts
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.embeddings.train import EmbeddingConfig
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeSizes, depth_log_probabilities, hop_context, score_edges
 from jaxkg.score.embeddings import Embeddings
@@ -130,10 +131,10 @@ def trained(world):
         return fit(world)
 
 
-def fit(world, config=CONFIG, **options):
+def fit(world, config=CONFIG, training=Training()):
     encoder = HashingEncoder(buckets=256)
     return fit_edge_scorer(
-        *world, list(questions()), encoder, sizes=SIZES, config=config, **options
+        *world, list(questions()), encoder, sizes=SIZES, config=config, training=training
     )
 
 
@@ -289,15 +290,16 @@ def test_a_cap_on_targets_holds_while_searching_and_while_answering(world, train
 @pytest.mark.slow
 def test_training_in_two_sittings_gives_the_same_scorer(world, tmp_path):
     config = dataclasses.replace(CONFIG, steps=4, epochs=20, learning_rate=2e-3)
-    fit_some = functools.partial(fit, world, config, folder=tmp_path)
     ticks, later = [], []
     with jax.numpy_dtype_promotion("standard"):
         whole = fit(world, config)
-        fit_some(on_epoch=lambda epoch, loss, score: epoch < 2)
-        resumed = fit_some(
+        fit(world, config, Training(folder=tmp_path, on_epoch=lambda epoch, *_: epoch < 2))
+        told = Training(
+            folder=tmp_path,
             on_progress=lambda *tick: ticks.append(tick),
-            on_epoch=lambda epoch, loss, score: later.append(epoch) is None,
+            on_epoch=lambda epoch, *_: later.append(epoch) is None,
         )
+        resumed = fit(world, config, told)
     # The first sitting has left something to learn.
     assert later[0] == 3
     assert ticks[-1] == ("train", 80, 80)
@@ -305,7 +307,7 @@ def test_training_in_two_sittings_gives_the_same_scorer(world, tmp_path):
     for one, other in zip(jax.tree.leaves(whole.params), jax.tree.leaves(resumed.params)):
         np.testing.assert_allclose(one, other, atol=1e-5)
     with pytest.raises(JaxkgError, match=r"another run \(its .*seed"):
-        fit_some(seed=5)
+        fit(world, config, Training(5, tmp_path))
 
 
 def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained):

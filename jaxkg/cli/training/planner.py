@@ -21,6 +21,7 @@ from jaxkg.settings import settings_made, wishes_from
 if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
     from jaxkg.learn.planner.train import PlannerConfig
+    from jaxkg.learn.supervision import Training
 
 T = TypeVar("T")
 
@@ -61,16 +62,18 @@ class TrainingOptions:
     @contextlib.contextmanager
     def learning(
         self, card: str, *, state: Path | None = None
-    ) -> Iterator[tuple[KnowledgeGraph, Dataset, dict[str, Any]]]:
-        """The graph, the questions, and what every fit is told: folder, seed and progress.
+    ) -> Iterator[tuple[KnowledgeGraph, Dataset, Training]]:
+        """The graph, the questions, and how every fit is run.
 
         Args:
             card, state: see `trained_into`.
         """
+        from jaxkg.learn.supervision import Training
+
         found = material(self.dataset, self.kg, self.names, self.questions, part="train")
         with trained_into(self.output, card, self.fresh, state=state) as (folder, show):
-            told = {"folder": folder, "seed": self.seed, "on_progress": show}
-            yield load_graph(found.graph, names=found.names), found, told
+            how = Training(seed=self.seed, folder=folder, on_progress=show)
+            yield load_graph(found.graph, names=found.names), found, how
 
 
 @training.callback()
@@ -163,9 +166,14 @@ def planner(
     from jaxkg.tensors import tensor_graph
 
     config = config_from(PlannerConfig, given.settings, hops=hops, epochs=epochs)
-    with given.learning("planner.json") as (graph, found, told):
+    with given.learning("planner.json") as (graph, found, how):
         made, report = fit_planner(
-            graph, tensor_graph(graph), found.questions, held_out=held_out, config=config, **told
+            graph,
+            tensor_graph(graph),
+            found.questions,
+            held_out=held_out,
+            config=config,
+            training=how,
         )
     made.save(given.output)
     print(
@@ -213,7 +221,7 @@ def pathmind(
     from jaxkg.text.best import encoder_kept
 
     config = config_from(PriorityConfig, given.settings, epochs=epochs)
-    with given.learning("priority.json", state=checkpoints) as (graph, found, told):
+    with given.learning("priority.json", state=checkpoints) as (graph, found, how):
         model, report = fit_priority(
             graph,
             tensor_graph(graph),
@@ -222,8 +230,7 @@ def pathmind(
             hops=hops,
             encoder=None if encoder is None else encoder_kept(encoder),
             use_paths=paths,
-            checkpoints=told.pop("folder"),
-            **told,
+            training=how,
         )
     model.save(given.output)
     print(

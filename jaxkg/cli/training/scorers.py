@@ -68,7 +68,7 @@ def ranked(
         _steps(given, encoder, hops, epochs)
         return
     config = config_from(RankerConfig, given.settings, epochs=epochs or RankerConfig().epochs)
-    with given.learning("ranker.json") as (graph, found, told):
+    with given.learning("ranker.json") as (graph, found, how):
         made = fit_ranker(
             graph,
             tensor_graph(graph),
@@ -77,7 +77,7 @@ def ranked(
             hops=hops or 2,
             directed=found.directed and not either_way,
             config=config,
-            **told,
+            training=how,
         )
     made.save(given.output)
     about = made.about
@@ -96,7 +96,7 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
 
     config = config_from(StepConfig, given.settings, epochs=epochs or StepConfig().epochs)
     texts = encoder_kept(encoder)
-    with given.learning("steps.json") as (graph, found, told):
+    with given.learning("steps.json") as (graph, found, how):
         if found.evidence:
             graph = pooled(graph, load_graph(found.evidence))
         made = fit_steps(
@@ -107,7 +107,7 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
             texts,
             hops=hops or 4,
             config=config,
-            **told,
+            training=how,
         )
     made.save(given.output)
     about = made.about
@@ -144,22 +144,28 @@ def guided(
     from jaxkg.learn.edges.model import graph_vectors
     from jaxkg.learn.edges.train import EdgeConfig
     from jaxkg.learn.embeddings.fit import TrainedEmbeddings
+    from jaxkg.score.edges import EdgeSizes
     from jaxkg.tensors import tensor_graph
     from jaxkg.text.best import encoder_kept
 
     config = config_from(EdgeConfig, given.settings, epochs=epochs)
-    with given.learning("edges.json") as (graph, found, told):
+    with given.learning("edges.json") as (graph, found, how):
+        vectors = embeddings and graph_vectors(graph, TrainedEmbeddings.open(embeddings))
+        texts = encoder_kept(encoder)
         made = fit_edge_scorer(
             graph,
             tensor_graph(graph),
             found.questions,
-            encoder_kept(encoder),
-            graph=None
-            if embeddings is None
-            else graph_vectors(graph, TrainedEmbeddings.open(embeddings)),
+            texts,
+            graph=vectors,
+            sizes=EdgeSizes(
+                text=texts.dimension,
+                question=texts.dimension,
+                graph=0 if vectors is None else vectors[0].shape[1],
+                hops=hops,
+            ),
             config=config,
-            hops=hops,
-            **told,
+            training=how,
         )
     made.save(given.output)
     about = made.about

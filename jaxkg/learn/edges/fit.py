@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import jax
 import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.examples import agreed_paths, right_targets, states_along
 from jaxkg.learn.edges.model import TrainedScorer, edge_inputs
 from jaxkg.learn.edges.train import EdgeConfig, train_edge_scorer
 from jaxkg.learn.mine import MinedPaths
-from jaxkg.learn.supervision import Progress, supervise
+from jaxkg.learn.supervision import Training, supervise
 from jaxkg.records import Question
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, edge_tables
 from jaxkg.search.guided import GuidedBeam, guided_paths
@@ -24,6 +23,12 @@ from jaxkg.search.plans import execute_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TextEncoder
 from jaxkg.types import NULL
+
+_HELD_OUT = 0.1
+"""Share of the questions that only choose the epoch."""
+
+_VALIDATED = 512
+"""Of those, how many are searched after each epoch, at most."""
 
 _tables = jax.jit(edge_tables)
 
@@ -37,15 +42,8 @@ def fit_edge_scorer(
     graph: tuple[np.ndarray, np.ndarray] | None = None,
     sizes: EdgeSizes | None = None,
     config: EdgeConfig = EdgeConfig(),
-    hops: int = 3,
     mined: MinedPaths | None = None,
-    held_out: float = 0.1,
-    validated: int = 512,
-    linker: Linker | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_progress: Progress | None = None,
-    on_epoch: Callable[[int, float, float], bool | None] | None = None,
+    training: Training = Training(),
 ) -> TrainedScorer:
     """Train an edge scorer from questions and their answers; gold paths are never looked at.
 
@@ -57,34 +55,31 @@ def fit_edge_scorer(
             alone, and such a scorer runs on other graphs too.
         sizes: of the scorer; None takes the paper's, with the encoder's and the graph's dimensions.
         config: schedule.
-        hops: L, longest path; of `sizes` where they are given.
         mined: result of `mine_paths` for all questions, where it is at hand.
-        held_out: share of the questions that only choose the epoch.
-        validated: of those, how many are searched after each epoch.
-        linker: finds topics; None makes one.
-        folder: keeps the training's state; a later call goes on from there.
-        seed: of everything random.
-        on_progress: called with (stage, done, total).
-        on_epoch: called with (epoch, loss, held-out F1 of the search); False stops for now.
+        training: how it is run; a held-out score is the F1 of the search.
 
     Raises:
         JaxkgError: nothing to learn from.
     """
-    tick = on_progress or (lambda stage, done, total: None)
-    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
+    seed, tick = training.seed, training.tick
+    sizes = sizes or EdgeSizes(
+        text=encoder.dimension,
+        question=encoder.dimension,
+        graph=0 if graph is None else graph[0].shape[1],
+    )
+    supervision = supervise(kg, questions, linker=training.linker, on_progress=tick)
     starts, goals, masked = supervision.starts, supervision.goals, supervision.masked
-    hops = sizes.hops if sizes else hops
     if not len(supervision.usable):
         raise JaxkgError("no question has both a topic and an answer that the graph has")
     revisit = supervision.revisit
     if mined is None:
-        mined = supervision.mine(tensors, hops=hops, revisit=revisit, on_progress=tick)
+        mined = supervision.mine(tensors, hops=sizes.hops, revisit=revisit, on_progress=tick)
     distinct, place = np.unique(list(masked), return_inverse=True)
     vectors = encoder(distinct.tolist())[place]
     tick("encode questions", len(distinct), len(distinct))
     paths = agreed_paths(mined, masked, vectors)
     order = np.random.default_rng(seed).permutation(len(questions))
-    aside = order[: round(held_out * len(order))]
+    aside = order[: round(_HELD_OUT * len(order))]
     learning = paths.copy()
     learning[aside] = NULL
     states = states_along(tensors, starts, learning, revisit=revisit)
@@ -94,13 +89,7 @@ def fit_edge_scorer(
     tick("encode names", 0, kg.num_entities)
     inputs = edge_inputs(kg, encoder, graph)
     tick("encode names", kg.num_entities, kg.num_entities)
-    sizes = sizes or EdgeSizes(
-        text=encoder.dimension,
-        question=encoder.dimension,
-        graph=inputs.node_graph.shape[1],
-        hops=hops,
-    )
-    tried = aside[[bool(goals[i]) for i in aside.tolist()]][:validated]
+    tried = aside[[bool(goals[i]) for i in aside.tolist()]][:_VALIDATED]
 
     def validate(params: EdgeScorer, trained: EdgeInputs) -> float:
         return search_f1(
@@ -123,10 +112,7 @@ def fit_edge_scorer(
         sizes=sizes,
         config=config,
         validate=validate if len(tried) else None,
-        folder=folder,
-        seed=seed,
-        on_epoch=on_epoch,
-        on_step=lambda done: tick("train", done, config.epochs * config.steps),
+        training=training,
     )
     tick("train", config.epochs * config.steps, config.epochs * config.steps)
     return TrainedScorer(

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import jax
@@ -21,7 +19,8 @@ import optax
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
-from jaxkg.learn.loop import Program, Selection, program, run, split_on
+from jaxkg.learn.loop import Checkpoints, Program, Selection, program, run, split_on
+from jaxkg.learn.supervision import Training
 from jaxkg.score.edges import (
     EdgeInputs,
     EdgeScorer,
@@ -120,8 +119,7 @@ def edge_loss(
     *,
     weight: float | jax.Array,
     use_context: bool,
-    given_hops: bool = False,
-    dtype: str = "float32",
+    config: EdgeConfig = EdgeConfig(),
 ) -> jax.Array:
     """Weighted binary cross-entropy of edges, and cross-entropy of the hops wanted.
 
@@ -133,8 +131,7 @@ def edge_loss(
         hidden: see `score_from_tables`.
         weight: of a right edge against a wrong one.
         use_context: see `EdgeSizes.context`.
-        given_hops: see `EdgeConfig`.
-        dtype: of the products.
+        config: its `given_hops` and `dtype` count here; static.
 
     Returns:
         [] float32: the mean over edges and the mean over states, added.
@@ -145,7 +142,7 @@ def edge_loss(
     hop_logs = jnp.log(
         jax.nn.one_hot(wanted[question] - 1, depth.shape[1], dtype=depth.dtype) + 1e-30
     )
-    context = hop_context(hop_logs if given_hops else jax.lax.stop_gradient(depth), hop)
+    context = hop_context(hop_logs if config.given_hops else jax.lax.stop_gradient(depth), hop)
     logits = score_state_edges(
         scorer,
         inputs,
@@ -156,7 +153,7 @@ def edge_loss(
         relation,
         target,
         hidden=hidden,
-        dtype=dtype,
+        dtype=config.dtype,
     )
     each = optax.sigmoid_binary_cross_entropy(logits, right.astype(jnp.float32))
     each = jnp.where(valid, each * jnp.where(right, weight, 1.0), 0.0)
@@ -188,8 +185,7 @@ def _program(config: EdgeConfig, sizes: EdgeSizes) -> Program:
             hidden,
             weight=weight,
             use_context=sizes.context,
-            given_hops=config.given_hops,
-            dtype=config.dtype,
+            config=config,
         )
 
     optimiser = optax.chain(
@@ -209,10 +205,7 @@ def train_edge_scorer(
     sizes: EdgeSizes,
     config: EdgeConfig = EdgeConfig(),
     validate: Callable[[EdgeScorer, EdgeInputs], float] | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_epoch: Callable[[int, float, float], bool | None] | None = None,
-    on_step: Callable[[int], None] | None = None,
+    training: Training = Training(),
 ) -> tuple[EdgeScorer, EdgeInputs, float]:
     """Train, keep the epoch that validates best, and go on where a folder says it stopped.
 
@@ -225,10 +218,8 @@ def train_edge_scorer(
         sizes, config: of the scorer and its training.
         validate: how good a scorer is, e.g. the F1 of a search with it; at 1 there is nothing left
             to learn and training ends. None takes the last epoch.
-        folder: keeps the state after every epoch; None keeps none.
-        seed: of weights, drawing and dropout; an epoch's draw depends on it and the epoch alone.
-        on_epoch: called with (epoch, mean loss, validation); False stops for now.
-        on_step: called with the number of steps taken.
+        training: how it is run; its state is kept after every epoch, and an epoch's draw depends on
+            the seed and the epoch alone.
 
     Returns:
         The scorer, its inputs (with learned relation vectors) and its validation, NaN without one.
@@ -236,6 +227,8 @@ def train_edge_scorer(
     Raises:
         JaxkgError: there are no states, or the folder's state is of another training.
     """
+    seed, folder = training.seed, training.folder
+    steps = config.epochs * config.steps
     if len(states.question) == 0:
         raise JaxkgError("no relation path leads from a topic to an answer in any question")
     trial = draw_edges(tensors, states, 1 << 16, np.random.default_rng(seed))
@@ -259,19 +252,21 @@ def train_edge_scorer(
         descent.step,
         descent.init((scorer, inputs.relation_graph)),
         batches(),
-        steps=config.epochs * config.steps,
+        steps=steps,
         per_epoch=config.steps,
         selection=None if validate is None else Selection(score, config.patience, enough=1.0),
-        folder=None if folder is None else Path(folder),
-        mark={
-            "kind": "edge scorer",
-            "sizes": dataclasses.asdict(sizes),
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "questions": fingerprint(questions, wanted, states.nodes) if folder else None,
-        },
-        on_step=on_step,
-        on_epoch=on_epoch,
+        checkpoints=Checkpoints(
+            folder,
+            mark={
+                "kind": "edge scorer",
+                "sizes": dataclasses.asdict(sizes),
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "questions": fingerprint(questions, wanted, states.nodes) if folder else None,
+            },
+        ),
+        on_step=lambda done: training.tick("train", done, steps),
+        on_epoch=training.on_epoch,
     )
     scorer, relation = result.weights
     return scorer, inputs._replace(relation_graph=relation), result.best[1]

@@ -26,7 +26,7 @@ from jaxkg.learn.embeddings.train import (
 )
 from jaxkg.learn.folder import TRAINING, ModelFolder
 from jaxkg.learn.leaves import leaves_like
-from jaxkg.learn.loop import Selection, run
+from jaxkg.learn.loop import Checkpoints, Selection, run
 from jaxkg.score.embeddings import Embeddings, init_embeddings
 from jaxkg.types import NULL
 
@@ -192,15 +192,17 @@ def fit_embeddings(
             lambda weights: mean_reciprocal_rank(config, weights, validation, known),
             config.patience,
         ),
-        folder=target / TRAINING,
-        mark={
-            "kind": "embeddings",
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "relations": list(relations),
-            "entities": hashlib.sha256(json.dumps(list(entities)).encode()).hexdigest(),
-            "triples": fingerprint(training, validation),
-        },
+        checkpoints=Checkpoints(
+            target / TRAINING,
+            mark={
+                "kind": "embeddings",
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "relations": list(relations),
+                "entities": hashlib.sha256(json.dumps(list(entities)).encode()).hexdigest(),
+                "triples": fingerprint(training, validation),
+            },
+        ),
         on_step=lambda done: tick("train", done, config.epochs),
     )
     about = {

@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -19,7 +18,7 @@ import optax
 from flax import nnx
 
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, shuffled
+from jaxkg.learn.loop import Checkpoints, Program, program, run, shuffled
 from jaxkg.lm.checkpoint import LanguageModel
 from jaxkg.lm.lora import Lora, init_lora, merge
 from jaxkg.lm.model import Llama, causal_mask
@@ -295,17 +294,21 @@ def _run(
         ((base, _taken(rows, order)) for order in orders),
         steps=steps,
         per_epoch=per_epoch,
-        every=config.every,
-        folder=None if checkpoints is None else Path(checkpoints),
-        mark={
-            "kind": type(rows).__name__,
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "sizes": language.config.to_dict(),
-            "examples": fingerprint(rows),
-            "start": fingerprint(weights),
-        },
-        on_keep=None if on_progress is None else lambda done, loss: on_progress(done, steps, loss),
+        checkpoints=Checkpoints(
+            checkpoints,
+            mark={
+                "kind": type(rows).__name__,
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "sizes": language.config.to_dict(),
+                "examples": fingerprint(rows),
+                "start": fingerprint(weights),
+            },
+            on_keep=None
+            if on_progress is None
+            else lambda done, loss: on_progress(done, steps, loss),
+            every=config.every,
+        ),
     )
     model = nnx.merge(graphdef, _whole(config, found.weights, weights))
     return Trained(

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner.labels import label_examples
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.planner.train import Examples, PlannerConfig, hasher_for, train_planner
 from jaxkg.learn.planner.wordings import Wordings
-from jaxkg.learn.supervision import Progress, supervise
+from jaxkg.learn.supervision import Training, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
 from jaxkg.tensors import TensorGraph
@@ -64,13 +63,8 @@ def fit_planner(
     *,
     held_out: float = 0.1,
     config: PlannerConfig = PlannerConfig(),
-    linker: Linker | None = None,
     revisit: Revisit | None = None,
-    keep: int = 8,
-    fan_out: int = 64,
-    folder: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_progress: Progress | None = None,
+    training: Training = Training(),
 ) -> tuple[Planner, FitReport]:
     """Train a planner from questions and their answers; gold paths are never looked at.
 
@@ -79,13 +73,9 @@ def fit_planner(
         questions: with `answers`; topics given or to be linked.
         held_out: share of the questions that only choose the epoch.
         config: sizes and schedule.
-        linker: finds topics and their mentions; None makes one.
         revisit: which nodes a path may return to; None chooses by the answers, see
             `revisit_rule`.
-        keep, fan_out: see `mine_paths`.
-        folder: holds the training's state; a later call resumes from it.
-        seed: of split, weights, order and dropout.
-        on_progress: called with (stage, done, total).
+        training: how it is run.
 
     Returns:
         The planner, and what became of the questions.
@@ -95,14 +85,12 @@ def fit_planner(
     """
     if not 0 <= held_out < 1:
         raise JaxkgError(f"held_out must be a share in [0, 1), not {held_out}")
-    tick = on_progress or (lambda stage, done, total: None)
-    told = supervise(kg, questions, linker=linker, on_progress=tick)
+    seed, tick = training.seed, training.tick
+    told = supervise(kg, questions, linker=training.linker, on_progress=tick)
     known = told.of(told.usable)
     if revisit is None:
         revisit = known.revisit
-    mined = known.mine(
-        tensors, hops=config.hops, keep=keep, fan_out=fan_out, revisit=revisit, on_progress=tick
-    )
+    mined = known.mine(tensors, hops=config.hops, revisit=revisit, on_progress=tick)
     masked = known.masked
     said, spoken = _wordings_of_the_rest(kg, tensors, mined, hops=config.hops, seed=seed)
     hasher = hasher_for([*masked, *said], config)
@@ -120,7 +108,7 @@ def fit_planner(
         config,
         buckets=hasher.buckets,
         seed=seed,
-        folder=folder,
+        folder=training.folder,
         on_epoch=lambda epoch, loss, score: tick("train", epoch, config.epochs),
     )
     tick("train", config.epochs, config.epochs)

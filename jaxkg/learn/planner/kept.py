@@ -63,14 +63,14 @@ def planner_for(
             return planner_from_labels(kg, tensors, seed=seed, on_progress=on_progress)
         from jaxkg.learn.planner.fit import fit_planner
         from jaxkg.learn.planner.train import PlannerConfig
+        from jaxkg.learn.supervision import Training
 
         planner, _ = fit_planner(
             kg,
             tensors,
             demo_training_questions(),
             config=PlannerConfig(epochs=16),
-            seed=seed,
-            on_progress=on_progress,
+            training=Training(seed=seed, on_progress=on_progress),
         )
         return planner
 

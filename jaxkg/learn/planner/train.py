@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +13,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, Selection, in_batches, run, split_on
+from jaxkg.learn.loop import Checkpoints, Program, Selection, in_batches, run, split_on
 from jaxkg.learn.rows import row_program
 from jaxkg.learn.words import hide_words
 from jaxkg.score.planner import (
@@ -261,13 +260,15 @@ def train_planner(
             1e-4,
             warm_up=int(_WARM_UP * steps),
         ),
-        folder=None if folder is None else Path(folder),
-        mark={
-            "kind": "planner",
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "questions": fingerprint(label_ngrams, training, held_out) if folder else None,
-        },
+        checkpoints=Checkpoints(
+            folder,
+            mark={
+                "kind": "planner",
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "questions": fingerprint(label_ngrams, training, held_out) if folder else None,
+            },
+        ),
         on_epoch=on_epoch,
     )
     ngram = np.zeros((buckets, config.width), np.float32)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import jax
 import numpy as np
 
-from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.priority.model import (
     PriorityModel,
     entity_features,
@@ -25,13 +22,13 @@ from jaxkg.learn.priority.train import (
     PriorityExamples,
     train_priority,
 )
-from jaxkg.learn.supervision import Progress, revisit_rule, supervise
+from jaxkg.learn.supervision import Training, revisit_rule, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question
 from jaxkg.score.priority_params import PrioritySizes, init_priority
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import NgramHasher, TextEncoder, label_words
-from jaxkg.text.hashing import Encoder, HashingEncoder
+from jaxkg.text.hashing import HashingEncoder
 from jaxkg.types import NULL
 
 _MOST_BUCKETS = 1 << 16
@@ -70,37 +67,22 @@ def fit_priority(
     *,
     config: PriorityConfig | None = None,
     hops: int = 3,
-    rounds: int = 1,
-    transductive: bool = False,
     encoder: TextEncoder | None = None,
-    names: Encoder | None = None,
     use_paths: bool = False,
-    linker: Linker | None = None,
-    revisit: Revisit | None = None,
-    checkpoints: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_progress: Progress | None = None,
+    training: Training = Training(),
 ) -> tuple[PriorityModel, PriorityReport]:
     """Train a path priority from questions and their answers alone, unless told otherwise.
 
     Args:
         kg, tensors: the graph.
         questions: with `answers`; topics given or to be linked.
-        config: schedule; None takes the defaults.
+        config: parts and schedule; None takes the defaults.
         hops: L, longest walk.
-        rounds: of message passing.
-        transductive: learn a state for each entity, which ties the model to this graph; otherwise
-            states come from the entities' names.
         encoder: of questions and relation labels; the model wants the same one later. None hashes
             words and letters.
-        names: encoder of the entities' names, likewise.
         use_paths: learn from the questions' relation paths too, also of questions that the graph
             cannot answer; otherwise they are never looked at.
-        linker: finds topics and their mentions; None makes one.
-        revisit: which nodes a walk may enter; None chooses by the answers, see `revisit_rule`.
-        checkpoints: folder to write to and continue from, see `train_priority`.
-        seed: of draw, weights, order and dropout.
-        on_progress: called with (stage, done, total).
+        training: how it is run.
 
     Returns:
         The model, and what became of the questions.
@@ -113,10 +95,10 @@ def fit_priority(
         raise JaxkgError(
             "relation paths teach the weights of walks, which walk_weights=false drops"
         )
-    tick = on_progress or (lambda stage, done, total: None)
+    seed, transductive = training.seed, config.transductive
     draw = np.random.default_rng(seed).permutation(len(questions))
     asked = [questions[i] for i in draw[: config.most]]
-    supervision = supervise(kg, asked, linker=linker, on_progress=tick)
+    supervision = supervise(kg, asked, linker=training.linker, on_progress=training.tick)
     index = {name: row for row, name in enumerate(kg.relations)}
     paths = [_paths(index, question, hops) if use_paths else [] for question in asked]
     both = set(supervision.usable.tolist())
@@ -124,7 +106,7 @@ def fit_priority(
     if not len(usable):
         raise JaxkgError("no question has a topic and an answer in the graph: nothing to train on")
     known = supervision.of(usable)
-    revisit = revisit or revisit_rule(known.starts, known.goals)
+    revisit = revisit_rule(known.starts, known.goals)
     sizes = subgraph_sizes(
         tensors, known.starts, hops=hops, fan_out=config.fan_out, revisit=revisit
     )
@@ -146,7 +128,7 @@ def fit_priority(
     shape = PrioritySizes(
         hops=hops,
         buckets=hasher.buckets,
-        rounds=rounds,
+        rounds=config.rounds,
         text=label_text.shape[1],
         entities=tensors.graph.num_nodes if transductive else 0,
         features=0 if transductive else PrioritySizes.features,
@@ -157,17 +139,13 @@ def fit_priority(
     params, losses = train_priority(
         tensors,
         graph_inflow(tensors),
-        entity_features(
-            kg, names or HashingEncoder(), rows=tensors.graph.num_nodes, width=shape.features
-        ),
+        entity_features(kg, HashingEncoder(), rows=tensors.graph.num_nodes, width=shape.features),
         (label_table(hasher, kg.relations), label_text),
         examples,
         init_priority(kg.num_relations, shape, key=jax.random.key(seed)),
         config,
         revisit=revisit,
-        seed=seed,
-        checkpoints=None if checkpoints is None else Path(checkpoints),
-        on_step=lambda done, total: tick("train", done, total),
+        training=training,
     )
     report = PriorityReport(
         questions=len(questions),

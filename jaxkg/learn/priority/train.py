@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -16,14 +15,15 @@ import optax
 from jaxkg.candidates import Revisit
 from jaxkg.candidates.relation_paths import is_target
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, shuffled
+from jaxkg.learn.loop import Checkpoints, Program, program, run, shuffled
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.priority.subgraphs import prioritise
+from jaxkg.learn.supervision import Training
 from jaxkg.learn.words import hide_words
 from jaxkg.score.message_passing import Inflow
 from jaxkg.score.priority import Question, entity_states, read_questions
 from jaxkg.score.priority_params import PriorityParams
-from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
+from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.tensors import TensorGraph, bucket, starts_table
 from jaxkg.types import NULL
 
@@ -47,6 +47,9 @@ class PriorityConfig(Checked):
         walk_weights, mass, heads: parts of the score, see `PrioritySizes`. The paper prints the d
             of Eq. 3 in bold, feeds `[d, q]` to a network and wants d near q: a vector of q's size,
             which is that of an entity's state, 32; `heads=1` adds it up to one number.
+        rounds: of message passing (Eq. 2).
+        transductive: learn a state for each entity, which ties the model to its graph; else states
+            come from the entities' names.
         checkpoint_every: steps between checkpoints, where they are written.
     """
 
@@ -62,6 +65,8 @@ class PriorityConfig(Checked):
     walk_weights: bool = True
     mass: bool = True
     heads: Count = 4
+    rounds: CountOrZero = 1
+    transductive: bool = False
     checkpoint_every: Count = 100
 
     presets: ClassVar = {
@@ -199,9 +204,7 @@ def train_priority(
     config: PriorityConfig,
     *,
     revisit: Revisit = "topic",
-    seed: int = 0,
-    checkpoints: Path | None = None,
-    on_step: Callable[[int, int], None] | None = None,
+    training: Training = Training(),
 ) -> tuple[PriorityParams, tuple[float, ...]]:
     """Train a path priority.
 
@@ -213,9 +216,7 @@ def train_priority(
         params: to start from.
         config: schedule.
         revisit: which nodes a walk may enter.
-        seed: of order and dropout.
-        checkpoints: folder to write to, and to go on from where it holds a state of this training.
-        on_step: called with (steps done, steps).
+        training: how it is run; its folder has the checkpoints.
 
     Returns:
         The weights, and the loss of each step.
@@ -223,7 +224,7 @@ def train_priority(
     Raises:
         JaxkgError: the folder holds another training.
     """
-    count = len(examples.topics)
+    count, seed = len(examples.topics), training.seed
     batch = min(config.batch_size, count)
     per_epoch = -(-count // batch)
     steps = per_epoch * config.epochs
@@ -270,10 +271,8 @@ def train_priority(
         batches(),
         steps=steps,
         per_epoch=per_epoch,
-        every=config.checkpoint_every,
-        folder=checkpoints,
-        mark=mark,
-        check=check,
-        on_step=None if on_step is None else lambda done: on_step(done, steps),
+        checkpoints=Checkpoints(training.folder, mark, config.checkpoint_every, check),
+        on_step=lambda done: training.tick("train", done, steps),
+        on_epoch=training.on_epoch,
     )
     return jax.device_get(result.weights), result.losses

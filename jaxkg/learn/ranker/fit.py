@@ -15,12 +15,12 @@ import numpy as np
 
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.model import code_texts
 from jaxkg.learn.folder import ModelFolder
 from jaxkg.learn.ranker.paths import surrounding_paths
 from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, train_ranker
-from jaxkg.learn.supervision import Progress, Supervision, supervise
+from jaxkg.learn.supervision import Progress, Supervision, Training, supervise
 from jaxkg.records import Question
 from jaxkg.score.path_ranker import RankerParams, path_scores
 from jaxkg.tensors import TensorGraph, bucket, pad
@@ -214,10 +214,7 @@ def fit_ranker(
     hops: int = 2,
     directed: bool = False,
     config: RankerConfig = RankerConfig(),
-    linker: Linker | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_progress: Progress | None = None,
+    training: Training = Training(),
 ) -> PathRanker:
     """Train a path ranker.
 
@@ -234,20 +231,17 @@ def fit_ranker(
         directed: tell the two directions of a relation apart; else `^` is ignored in the questions'
             own paths, and edges are walked either way.
         config: sizes and schedule.
-        linker: finds topics; None makes one.
-        folder: keeps the state of each member's training; a later call goes on from there.
-        seed: of everything random.
-        on_progress: called with (stage, done, total).
+        training: how it is run; its folder keeps the state of each member.
 
     Raises:
         JaxkgError: nothing to learn from.
     """
-    tick = on_progress or (lambda stage, done, total: None)
+    seed, tick, folder = training.seed, training.tick, training.folder
     given = len(questions)
     draw = np.random.default_rng(seed).permutation(given)
     if config.most is not None and given > config.most:
         questions = [questions[i] for i in draw[: config.most]]
-    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
+    supervision = supervise(kg, questions, linker=training.linker, on_progress=tick)
     hasher = NgramHasher(buckets=config.buckets, longest=2)
     texts, ngrams = question_views(encoder, hasher, [q.text for q in questions], supervision.masked)
     tick("encode", len(questions), len(questions))

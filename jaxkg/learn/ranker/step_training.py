@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -15,13 +13,13 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, Linker
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, split_on
+from jaxkg.learn.loop import Checkpoints, Program, program, run, split_on
 from jaxkg.learn.ranker.branches import Branch, training_branches
 from jaxkg.learn.ranker.fit import label_table, right_paths
 from jaxkg.learn.ranker.steps import StepRanker, token_table
-from jaxkg.learn.supervision import Progress, supervise
+from jaxkg.learn.supervision import Training, supervise
 from jaxkg.records import Question
 from jaxkg.score.path_steps import (
     StepParams,
@@ -82,10 +80,7 @@ def fit_steps(
     *,
     hops: int = 4,
     config: StepConfig = StepConfig(),
-    linker: Linker | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    on_progress: Progress | None = None,
+    training: Training = Training(),
 ) -> StepRanker:
     """Train a step ranker.
 
@@ -99,19 +94,16 @@ def fit_steps(
         encoder: of relation labels.
         hops: L, longest path.
         config: sizes and schedule.
-        linker: finds topics; None makes one.
-        folder: keeps the state of the training; a later call goes on from there.
-        seed: of everything random.
-        on_progress: called with (stage, done, total).
+        training: how it is run.
 
     Raises:
         JaxkgError: nothing to learn from.
     """
-    tick = on_progress or (lambda stage, done, total: None)
+    tick = training.tick
     given = len(questions)
     # Beside paths that are told, mined ones are guesses, and dear ones over a large graph.
     questions = [question for question in questions if question.paths] or questions
-    supervision = supervise(kg, questions, linker=linker, on_progress=tick)
+    supervision = supervise(kg, questions, linker=training.linker, on_progress=tick)
     right, revisit = right_paths(kg, tensors, supervision, hops=hops, on_progress=tick)
     tokens = reader.read([question.text for question in questions])
     tick("read", len(questions), len(questions))
@@ -125,7 +117,7 @@ def fit_steps(
         dimension=reader.config.hidden_size,
         width=config.width,
         hidden=config.hidden,
-        key=jax.random.key(seed),
+        key=jax.random.key(training.seed),
     )
     weights = train_steps(
         params,
@@ -135,16 +127,14 @@ def fit_steps(
         branches,
         reader.config,
         config,
-        seed=seed,
-        folder=None if folder is None else Path(folder),
-        on_epoch=lambda epoch, loss, score: tick("train", epoch, config.epochs),
+        training=training,
     )
     about = {
         "questions": given,
         "with_paths": len({branch.question for branch in branches}),
         "branches": len(branches),
         "revisit": revisit,
-        "seed": seed,
+        "seed": training.seed,
     }
     text = reader.name, reader.revision, reader.config
     return StepRanker(jax.device_get(weights), kg.relations, text, hops, about)
@@ -173,9 +163,7 @@ def train_steps(
     text: BertConfig,
     config: StepConfig = StepConfig(),
     *,
-    seed: int = 0,
-    folder: Path | None = None,
-    on_epoch: Callable[[int, float, float], None] | None = None,
+    training: Training = Training(),
 ) -> StepParams:
     """Train from some weights on.
 
@@ -187,10 +175,9 @@ def train_steps(
         branches: with right paths, one of which is drawn in every epoch.
         text: sizes of the text model.
         config: sizes and schedule.
-        seed: of order, choice and dropout.
-        folder: keeps the state after every epoch.
-        on_epoch: called with (epoch, mean loss, NaN).
+        training: how it is run; its state is kept after every epoch.
     """
+    seed, folder = training.seed, training.folder
     size = min(config.batch_size, len(branches))
     lengths = np.diff(tokens.offsets)[[branch.question for branch in branches]]
     per_epoch = len(branches) // size
@@ -219,16 +206,21 @@ def train_steps(
         batches(),
         steps=steps,
         per_epoch=per_epoch,
-        folder=folder,
-        mark={
-            "kind": "step ranker",
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "branches": fingerprint(labels, tokens.offsets, *(branch.paths for branch in branches))
-            if folder
-            else None,
-        },
-        on_epoch=on_epoch,
+        checkpoints=Checkpoints(
+            folder,
+            mark={
+                "kind": "step ranker",
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "branches": fingerprint(
+                    labels, tokens.offsets, *(branch.paths for branch in branches)
+                )
+                if folder
+                else None,
+            },
+        ),
+        on_step=lambda done: training.tick("train", done, steps),
+        on_epoch=training.on_epoch,
     )
     return result.weights
 

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +13,7 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.learn.checkpoint import fingerprint
-from jaxkg.learn.loop import Program, program, run, split_on
+from jaxkg.learn.loop import Checkpoints, Program, program, run, split_on
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.tensors import bucket, pad
@@ -128,13 +127,15 @@ def train_ranker(
         batches(),
         steps=steps,
         per_epoch=per_epoch,
-        folder=None if folder is None else Path(folder),
-        mark={
-            "kind": "path ranker",
-            "config": dataclasses.asdict(config),
-            "seed": seed,
-            "questions": fingerprint(labels, *examples) if folder else None,
-        },
+        checkpoints=Checkpoints(
+            folder,
+            mark={
+                "kind": "path ranker",
+                "config": dataclasses.asdict(config),
+                "seed": seed,
+                "questions": fingerprint(labels, *examples) if folder else None,
+            },
+        ),
         on_epoch=on_epoch,
     )
     return result.weights

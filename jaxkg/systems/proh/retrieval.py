@@ -113,11 +113,7 @@ def _search(
     graph: Hypergraph,
     chunks: Hypergraph | None,
     texts: Texts,
-    node_row: jax.Array,
-    node: jax.Array,
-    edge_row: jax.Array,
-    edge: jax.Array,
-    bonus: jax.Array,
+    anchors: tuple[jax.Array, ...],
     *,
     settings: BeamSettings,
     decay: float,
@@ -125,17 +121,7 @@ def _search(
     capacities: tuple[int, ...],
     landing: tuple[int, int],
 ) -> Fit[tuple[Explored, Landed | None]]:
-    explored = explore(
-        graph,
-        texts,
-        node_row,
-        node,
-        edge_row,
-        edge,
-        bonus,
-        settings=settings,
-        capacities=capacities,
-    )
+    explored = explore(graph, texts, *anchors, settings=settings, capacities=capacities)
     if chunks is None:
         return Fit((explored, None), explored.needed, explored.overflow)
     landed = land(
@@ -261,7 +247,7 @@ class Retriever:
             index.tensors.graph,
             index.chunks,
             texts,
-            *jax.device_put(columns),
+            jax.device_put(columns),
             settings=settings.beam,
             decay=settings.decay,
             keep=settings.chunks,

@@ -64,11 +64,9 @@ def _ask(graph, group, before, connections, *, num_groups, capacities, revisit):
 
 
 @functools.partial(jax.jit, static_argnames=("width", "capacities", "walk_best", "revisit"))
-def _tell(
-    graph, search, runs, options, scores, floor, *, width, capacities, walk_best, revisit
-) -> Fit[SuperSearch]:
+def _tell(graph, known, floor, *, width, capacities, walk_best, revisit) -> Fit[SuperSearch]:
     after = tell(
-        graph, search, runs, options, scores,
+        graph, *known,
         width=width, capacity=capacities[0], walk_best=walk_best, floor=floor, revisit=revisit,
     )  # fmt: skip
     return Fit(after, after.trail[-1].needed[None], after.trail[-1].overflow)
@@ -128,7 +126,7 @@ def run_search(
 
         def told(slots: tuple[int, ...], known=(search, runs, options, scores), best=walk_best):
             return _tell(
-                graph, *known, settings.floor,
+                graph, known, settings.floor,
                 width=settings.width, capacities=slots, walk_best=best, revisit=problem.revisit,
             )  # fmt: skip
 

@@ -10,7 +10,7 @@ from jaxkg.learn.mine import MinedPaths
 from jaxkg.learn.planner import fit
 from jaxkg.learn.planner.fit import fit_planner
 from jaxkg.learn.planner.train import PlannerConfig, mined_log_probabilities
-from jaxkg.learn.supervision import revisit_rule
+from jaxkg.learn.supervision import Training, revisit_rule
 from jaxkg.records import Question
 from jaxkg.tensors import tensor_graph
 from jaxkg.words import TOPIC_WORD
@@ -51,8 +51,7 @@ def test_questions_and_answers_make_a_planner_and_a_report(world):
         [*questions(), *UNUSABLE],
         config=TINY,
         held_out=0.2,
-        seed=4,
-        on_progress=lambda *step: told.append(step),
+        training=Training(4, on_progress=lambda *step: told.append(step)),
     )
     assert report.questions == 44
     assert report.without_topic == 1
@@ -107,9 +106,9 @@ def test_held_out_questions_are_not_trained_on(world, split):
         assert (training & held_out == set()) == (share > 0)
     assert report.incomplete == 3
     assert report.held_out_f1 == 0.25
-    fit_planner(*world, asked, held_out=0.25, config=TINY, seed=1)
+    fit_planner(*world, asked, held_out=0.25, config=TINY, training=Training(1))
     one = set(split["held_out"])
-    fit_planner(*world, asked, held_out=0.25, config=TINY, seed=2)
+    fit_planner(*world, asked, held_out=0.25, config=TINY, training=Training(2))
     assert set(split["held_out"]) != one
 
 

@@ -27,9 +27,9 @@ def made(tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     calls = []
 
-    def fit(kg, tensors, questions, *, seed, **_):
-        calls.append(("fit", len(questions), seed))
-        return planner_of(kg, seed), None
+    def fit(kg, tensors, questions, *, training, **_):
+        calls.append(("fit", len(questions), training.seed))
+        return planner_of(kg, training.seed), None
 
     def from_labels(kg, tensors, *, seed, **_):
         calls.append(("labels", len(kg.relations), seed))

@@ -20,6 +20,7 @@ from jaxkg.learn.priority.train import (
     path_loss,
     priority_loss,
 )
+from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
 from jaxkg.score.priority import Question as Read
 from jaxkg.score.priority_params import PrioritySizes, init_priority
@@ -55,11 +56,11 @@ def asked(count=12):
     return out
 
 
-def fit(kg=None, **options):
-    kg = kg or films()
+def fit(config=CONFIG, **options):
+    kg = films()
     with jax.numpy_dtype_promotion("standard"):
         return fit_priority(
-            kg, tensor_graph(kg), asked(), **{"config": CONFIG, "hops": 2, "seed": 3, **options}
+            kg, tensor_graph(kg), asked(), config=config, hops=2, training=Training(3, **options)
         )
 
 
@@ -156,15 +157,15 @@ def test_a_stopped_training_goes_on_bit_for_bit(fitted, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fit(checkpoints=tmp_path, on_progress=stop)
+        fit(folder=tmp_path, on_progress=stop)
     kept = sorted(path.name for path in tmp_path.iterdir())
     assert kept == ["state.npz"]
-    again, continued = fit(checkpoints=tmp_path)
+    again, continued = fit(folder=tmp_path)
     assert continued.losses == report.losses
     for one, other in zip(jax.tree.leaves(again.params), jax.tree.leaves(model.params)):
         np.testing.assert_array_equal(one, other)
     with pytest.raises(JaxkgError, match=r"another run \(its config differ"):
-        fit(checkpoints=tmp_path, config=dataclasses.replace(CONFIG, dropout=0.2))
+        fit(dataclasses.replace(CONFIG, dropout=0.2), folder=tmp_path)
 
 
 def test_another_graph_needs_the_same_relations_and_maybe_the_same_entities(fitted):
@@ -180,7 +181,7 @@ def test_another_graph_needs_the_same_relations_and_maybe_the_same_entities(fitt
 
 @pytest.mark.slow
 def test_learned_states_tie_the_model_to_its_graph():
-    model, report = fit(transductive=True, config=dataclasses.replace(CONFIG, epochs=1))
+    model, report = fit(dataclasses.replace(CONFIG, epochs=1, transductive=True))
     assert model.graph == films().fingerprint
     assert model.params.entities.entity.shape[0] == tensor_graph(films()).graph.num_nodes
     assert np.isfinite(report.losses).all()
