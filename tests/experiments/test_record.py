@@ -2,9 +2,11 @@
 
 import json
 import math
+import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from lib.record import Record, arguments, command, commit, page, records, store
 from lib.sets import sets
@@ -174,3 +176,35 @@ def test_the_page_of_the_project_has_every_record_once():
     files = {path.stem for path in (SCRIPTS / "results").iterdir() if path.suffix == ".jsonl"}
     assert files == {name.partition("-")[0] for name in records(SCRIPTS)}
     assert [path.name for path in (SCRIPTS / "results").glob("*.json")] == []
+
+
+def numbers_in(value):
+    """Every number of a record, those in its texts too."""
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return [number for part in parts for number in numbers_in(part)]
+    found = re.findall(r"\d+(?:\.\d+)?", str(value).replace(",", ""))
+    return [float(number) for number in found]
+
+
+def test_a_measured_effect_is_of_the_record_beside_it():
+    known = records(SCRIPTS)
+    told = known.pop("deviations")
+    name = re.compile("|".join(sorted(map(re.escape, known), key=len, reverse=True)))
+    cells = [str(row[3]) for table in told["tables"] for row in table["rows"]]
+    cells = [cell for cell in cells if name.search(cell)]
+    assert len(cells) > 10
+    for cell in cells:
+        there = np.array([n for each in name.findall(cell) for n in numbers_in(known[each])])
+        for number in re.findall(r"\d+\.\d+", name.sub("", cell)):
+            half = 0.5001 * 10.0 ** -len(number.partition(".")[2])
+            assert (np.abs(there - float(number)) <= half).any(), (number, cell)
+
+
+def test_a_record_can_be_checked_out():
+    found = records(SCRIPTS)
+    commits = {name: record.get("commit", "") for name, record in found.items()}
+    assert not {name for name, commit in commits.items() if commit.endswith("-dirty")}
+    assert "unknown" not in commits.values()
+    dates = {name: str(record.get("date", "")) for name, record in found.items()}
+    assert not {name for name, date in dates.items() if date.startswith("first round")}

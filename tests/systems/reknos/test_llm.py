@@ -8,11 +8,11 @@ import re
 import jax
 import numpy as np
 import pytest
-from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, asked
+from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, STARRING, TRIPLES, asked
 
 from jaxkg.adjudicate import Budget, Caps, Scripted
 from jaxkg.cite import grounded
-from jaxkg.kg import find_topics
+from jaxkg.kg import KnowledgeGraph, find_topics
 from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
 from jaxkg.systems.reknos.llm import LLMSession, run_search
@@ -103,6 +103,15 @@ def test_the_answer_is_grounded_and_told_step_by_step():
     assert "step 1: film.film; media.genre" in scoring[1]
     enough = [r.messages[-1].content for r in backend.requests if r.stage == "sufficient"]
     assert "film.film → people.person: Chicago; New York\n" in enough[1]
+
+
+def test_what_has_no_name_is_counted_in_a_prompt_and_not_named():
+    cast = [("Heat", STARRING, "m.0abc1"), ("Heat", STARRING, "m.0abc2")]
+    backend = model(["yes"])
+    system_of(backend, KnowledgeGraph.from_triples([*TRIPLES, *cast])).solve([BIRTHPLACE])
+    [enough] = [r.messages[-1].content for r in backend.requests if r.stage == "sufficient"]
+    assert "film.film: Al Pacino; Michael Mann; and 2 more\n" in enough
+    assert "m.0abc" not in enough
 
 
 def test_a_step_that_keeps_all_candidates_may_save_its_call():
