@@ -225,7 +225,7 @@ class TypedSchema:
         """[R] how like the question the words of each relation are; 0 without an encoder."""
         if encode is None:
             return np.zeros(self.kg.num_relations)
-        return self._vectors(encode) @ np.asarray(encode([text]))[0]
+        return self.vectors(encode) @ np.asarray(encode([text]))[0]
 
     def _by_nearness(
         self,
@@ -263,7 +263,8 @@ class TypedSchema:
             onwards[relation] = np.unique(triples[beyond, 1]).tolist()
         return onwards
 
-    def _vectors(self, encode: Encode) -> np.ndarray:
+    def vectors(self, encode: Encode) -> np.ndarray:
+        """[R, D] of the relations' words."""
         if getattr(self, "_encoded", (None,))[0] is not encode:
             labels = np.asarray(encode([*self.kg.relation_labels]))
             names = [re.sub(r"[._]+", " ", name) for name in self.kg.relations]

@@ -41,7 +41,7 @@ class Offer:
     Attributes:
         stage: "adjudicate" or "plan".
         question: its text.
-        topics: names a plan starts at; empty for adjudication.
+        topics: what the question calls what a plan starts at; empty for adjudication.
         lines: numbered paths, or relations with their examples.
         ends: names of the entities that each path line ends in; empty for a plan.
         relations: names of the relations, either way; empty for adjudication.
@@ -133,7 +133,7 @@ def read_offer(request: Request) -> Offer | None:
         return Offer(
             PLAN,
             question,
-            topics=_block(match["topics"]),
+            topics=(prompts_planning.TOPIC,),
             lines=lines,
             relations=relation_options(lines),
             most=int(limit["hops"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Sequence
 
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
@@ -11,7 +12,7 @@ from jaxkg.adjudicate.calls.planning import Wanted, plan_prompt
 from jaxkg.adjudicate.requests import Request
 from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
-from jaxkg.lm.offers import Offer, read_offer
+from jaxkg.lm.offers import Offer, mask_topics, read_offer
 from jaxkg.lm.packing import Example
 from jaxkg.lm.tokenizer import LMTokenizer
 
@@ -25,6 +26,8 @@ def offer_of_answer(answer: Answer, *, top_k: int | None = None) -> Offer | None
 
 def offer_of_plan(wanted: Wanted, *, hops: int) -> Offer | None:
     """What `jaxkg.adjudicate.calls.planning.plan_relations` would offer."""
+    masked = mask_topics(wanted.question, wanted.topics).partition("\n")[0]
+    wanted = dataclasses.replace(wanted, masked=masked)
     return read_offer(Request(plan_prompt(wanted, hops=hops), stage=PLAN))
 
 

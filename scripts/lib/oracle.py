@@ -17,14 +17,17 @@ from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 
+from jaxkg.adjudicate.calls.planning import way_line
 from jaxkg.adjudicate.prompts import line as one_line
 from jaxkg.cite.hyperpaths import says
 from jaxkg.records import Question
+from jaxkg.words import TOPIC_WORD, mask_mentions, mention_of
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
 _ENDS = re.compile(r" Ends in: (.*)$")
 _FOLLOWED = re.compile(r"^step \d+: ", re.MULTILINE)
+_TOPIC = re.compile(r" \(X is .*\)$")
 _ID = re.compile(r" \[[^\]]*\]$")
 
 
@@ -68,6 +71,12 @@ def known_of_text(question: Question) -> Known:
     return Known(question.text, final, steps=tuple(text for text, _ in steps), step_answers=told)
 
 
+def _masked(known: Known) -> str:
+    """The question as planning asks it: its topics are called X."""
+    found = filter(None, (mention_of(known.question, name) for name in known.topics))
+    return mask_mentions(known.question, found).replace(TOPIC_WORD, "X")
+
+
 class Oracle:
     """Replies to the prompts of all methods; the same prompt has the same reply."""
 
@@ -91,6 +100,8 @@ class Oracle:
         """
         self.p, self.malformed, self.invented, self.seed = p, malformed, invented, seed
         self._book = {_folded(known.question): known for known in book}
+        for known in book:
+            self._book.setdefault(_folded(_masked(known)), known)
         self._steps = {
             _folded(text): answers for known in book for text, answers in known.step_answers.items()
         }
@@ -104,7 +115,7 @@ class Oracle:
         """
         draw = random.Random(f"{self.seed} {schema} {user}")
         asked = _QUESTION.search(user)
-        text = _folded(asked[1]) if asked else ""
+        text = _folded(_TOPIC.sub("", asked[1])) if asked else ""
         lines = [told for _, told in _NUMBERED.findall(user[asked.end() :] if asked else user)]
         known = self._book.get(text) or Known(text, self._steps.get(text, ()))
         fate = draw.random()
@@ -199,7 +210,7 @@ def _sufficient(prompt: Prompt) -> dict[str, Any]:
 def _plan_relations(prompt: Prompt) -> dict[str, Any]:
     offered = re.findall(r"\)-\[(.*?)\]->\(", prompt.user)
     hops = prompt.known.path if prompt.right else [prompt.draw.choice(offered)] if offered else []
-    return {"reasoning": "told", "hops": [[name] for name in hops], "alternatives": []}
+    return {"reasoning": "told", "way": way_line(hops)}
 
 
 def _patterns(prompt: Prompt) -> dict[str, Any]:
@@ -282,7 +293,7 @@ _PARTS: dict[str, Callable[[Prompt], dict[str, Any]]] = {
     "Adjudication": _adjudicate,
     "RelationScores": _score,
     "Sufficiency": _sufficient,
-    "PlanReply": _plan_relations,
+    "WayReply": _plan_relations,
     "PatternReply": _patterns,
     "Keywords": _keywords,
     "Plan": _plan,

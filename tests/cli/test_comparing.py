@@ -15,12 +15,16 @@ from jaxkg.kg import demo_questions, read_questions
 from jaxkg.learn.planner.model import Planner
 from jaxkg.records import RankedEntity, Usage
 from jaxkg.systems.parts import Built
+from jaxkg.words import TOPIC_WORD, mask_mentions, mention_of
 
 
 @pytest.fixture
 def gold():
     """What a model says that plans by the demo questions' gold paths, and picks path 1."""
     plans = {question.text: question.paths[0] for question in demo_questions()}
+    for question in demo_questions():
+        spans = filter(None, (mention_of(question.text, topic) for topic in question.topics))
+        plans[mask_mentions(question.text, spans).replace(TOPIC_WORD, "X")] = question.paths[0]
 
     def answer(body):
         user = body["messages"][-1]["content"]
@@ -79,7 +83,7 @@ def test_two_models_stand_side_by_side(jaxkg, serve, gold, eight, tmp_path):
     models = f"able,org/other@{other.url}"
     compare = ("compare", "--systems", "planner,llm-planned", "--questions", eight, "-o", folder)
     code, out, err = jaxkg(
-        *(*compare, "--json", "--llm", models, "--base-url", able.url, "--ask-model", "always"),
+        *(*compare, "--json", "--llm", models, "--base-url", able.url),
         *("--replies", tmp_path / "replies.sqlite", "--set", "llm-planned.ask=paths"),
     )
     assert code == 0, err

@@ -60,8 +60,8 @@ def test_an_offer_is_what_the_prompt_says(retrieved):
     plan = offer_of_plan(Wanted("q", "", ("A", "B"), ("directed_by: x → y", "genre")), hops=2)
     for compact in (False, True):
         assert plan.options(compact=compact) == ("directed_by", "^directed_by", "genre", "^genre")
-    assert (plan.most, plan.topics) == (2, ("A", "B"))
-    assert plan.turns((), compact=True) == [("user", "q\nA\nB")]
+    assert (plan.most, plan.topics) == (2, ("X",))
+    assert plan.turns((), compact=True) == [("user", f"q ({TOPIC_WORD} is A; B)")]
     asked = dataclasses.replace(plan, question="a or b, Abba?", topics=("B", "Bb", "A"))
     assert asked.turns((), compact=True) == [("user", f"{TOPIC_WORD} or {TOPIC_WORD}, Abba?\nBb")]
     twice = dataclasses.replace(plan, question="who wrote Who?", topics=("Who",))

@@ -7,21 +7,29 @@ length says it.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    WithJsonSchema,
+    model_validator,
+)
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_planning as prompts
 from jaxkg.adjudicate.prompts import DATA_RULE, arrows, block, line
 from jaxkg.adjudicate.requests import Message
+from jaxkg.words import TOPIC_WORD
 
 STAGE = "plan"
 _TYPED = re.compile(r"\)-\[(.*)\]->\(")
+_ARROW = re.compile(r"\s*(->|<-|→|←)\s*")
 REPLY_TOKENS = 96
 _REASON_TOKENS = 64
 
@@ -43,6 +51,20 @@ def _names(part: Any) -> Iterator[Any]:
 
 
 Hops = Annotated[list[list[str]], BeforeValidator(_hops)]
+
+
+def _walked(value: Any) -> list[list[str]]:
+    """Hops of a line with arrows, `^` before what is walked backwards; or of lists, as above."""
+    if not isinstance(value, str):
+        hops = _hops(value)
+        if not isinstance(hops, list) or not all(isinstance(n, str) for hop in hops for n in hop):
+            raise ValueError("a way is a line of relations, each behind an arrow")
+        return hops
+    first, *rest = _ARROW.split(value.strip())
+    pairs = list(zip(rest[::2], rest[1::2]))
+    if first not in ("", prompts.TOPIC):
+        pairs.insert(0, ("->", first))
+    return [[("^" if arrow in ("<-", "←") else "") + name] for arrow, name in pairs if name]
 
 
 class RelationPlan(BaseModel):
@@ -80,6 +102,24 @@ class PlanReply(BaseModel):
         return [hops for hops in (self.hops, *(p.hops for p in self.alternatives)) if hops]
 
 
+class WayReply(BaseModel):
+    """The reply's schema: one plan as a line, `-> takes <- taught by`."""
+
+    reasoning: str = Field(
+        default="",
+        validation_alias=AliasChoices("reasoning", "rationale", "explanation", "thought"),
+        description="one sentence: which way is walked",
+    )
+    hops: Annotated[Any, BeforeValidator(_walked), WithJsonSchema({"type": "string"})] = Field(
+        validation_alias=AliasChoices("way", "hops", "plan", "path", "steps", "relations"),
+    )
+
+    @property
+    def plans(self) -> list[list[list[str]]]:
+        """The plan, if it has a hop."""
+        return [self.hops] if self.hops else []
+
+
 @dataclasses.dataclass(frozen=True)
 class Wanted:
     """A question to be planned.
@@ -89,6 +129,8 @@ class Wanted:
         hops: how many hops it takes, to be told as the paper does; None tells nothing.
         topics: names of the topic entities, where every plan starts.
         relations: what may be walked, one line each, as `TypedSchema.line` has them.
+        masked: the question with `TOPIC_WORD` in place of what mentions a topic; "" for no mention.
+        ways: the plans that exist, a line each, see `way_line`; empty where anything is allowed.
     """
 
     question: str
@@ -96,6 +138,20 @@ class Wanted:
     topics: tuple[str, ...]
     relations: tuple[str, ...]
     hops: int | None = None
+    masked: str = ""
+    ways: tuple[str, ...] = ()
+
+
+def way_line(names: Sequence[str]) -> str:
+    """A relation path as a line of a reply.
+
+    >>> way_line(["takes", "^taught by"])
+    '-> takes <- taught by'
+    """
+    return " ".join(
+        ("<- " if name.startswith("^") else "-> ") + arrows(line(name.removeprefix("^")))
+        for name in names
+    )
 
 
 def plan_relations(
@@ -106,7 +162,7 @@ def plan_relations(
     repair: bool = False,
     max_tokens: int = REPLY_TOKENS,
     prompt: Literal["ours", "paper"] = "ours",
-) -> list[Outcome[PlanReply]]:
+) -> list[Outcome[PlanReply]] | list[Outcome[WayReply]]:
     """Let a language model plan, one call a question.
 
     Nothing is held against the graph here: the names of a reply are words until
@@ -118,7 +174,7 @@ def plan_relations(
         hops: longest plan allowed.
         repair: allow one more call for a reply that cannot be read.
         max_tokens: longest reply.
-        prompt: "ours", or Appendix A as it is "paper".
+        prompt: "ours", a line for a plan, or Appendix A as it is "paper".
 
     Returns:
         One outcome per question, in order.
@@ -126,22 +182,39 @@ def plan_relations(
     Reference: Shrestha and Kim, Algorithm 1, line 2, and Appendix A.
     """
     why = backend.manner.why or prompt == "paper"
-    asks = printed_prompt if prompt == "paper" else functools.partial(plan_prompt, hops=hops)
-    prompted = [
+    shared: dict[str, Any] = {
+        "stage": STAGE,
+        "max_tokens": max_tokens + (_REASON_TOKENS if why else 0),
+        "reason": "reasoning",
+    }
+    if prompt == "paper":
+        printed = [
+            Prompted(
+                messages=printed_prompt(each),
+                schema=PlanReply,
+                form=prompts.PAPER_FORM,
+                question=each.question_id or each.question,
+                offered=dict.fromkeys(
+                    ("hops", "alternatives.hops"), relation_options(each.relations)
+                ),
+                most={"hops": hops, "alternatives.hops": hops, "alternatives": 2},
+                **shared,
+            )
+            for each in wanted
+        ]
+        return ask(backend, printed, repair=repair)
+    lines = [
         Prompted(
-            messages=asks(each),
-            schema=PlanReply,
+            messages=plan_prompt(each, hops=hops),
+            schema=WayReply,
             form=prompts.PLAN_FORM_WHY if why else prompts.PLAN_FORM,
             question=each.question_id or each.question,
-            stage=STAGE,
-            max_tokens=max_tokens + (_REASON_TOKENS if why else 0),
-            offered=dict.fromkeys(("hops", "alternatives.hops"), relation_options(each.relations)),
-            most={"hops": hops, "alternatives.hops": hops, "alternatives": 2},
-            reason="reasoning",
+            offered={"way": each.ways},
+            **shared,
         )
         for each in wanted
     ]
-    return ask(backend, prompted, repair=repair)
+    return ask(backend, lines, repair=repair)
 
 
 def relation_options(relations: Sequence[str]) -> tuple[str, ...]:
@@ -168,10 +241,13 @@ def printed_prompt(wanted: Wanted) -> tuple[Message, Message]:
 
 
 def plan_prompt(wanted: Wanted, *, hops: int) -> tuple[Message, Message]:
-    """The two turns; relations, topics and question enter as delimited data."""
+    """The two turns; relations and question enter as delimited data, the topic's name as X."""
+    asked = wanted.masked.replace(TOPIC_WORD, prompts.TOPIC)
+    if TOPIC_WORD not in wanted.masked:
+        asked = f"{wanted.question} ({prompts.TOPIC} is {'; '.join(wanted.topics)})"
     user = prompts.PLAN_USER.format(
         relations=arrows(block(map(line, wanted.relations))),
-        topics=block(wanted.topics),
-        question=block([wanted.question], "question"),
+        question=block([asked], "question"),
     )
-    return Message("system", prompts.PLAN_SYSTEM.format(hops=hops)), Message("user", user)
+    system = prompts.PLAN_SYSTEM.replace("{hops}", str(hops))
+    return Message("system", system), Message("user", user)

@@ -2,36 +2,43 @@
 
 from jaxkg.adjudicate.prompts import DATA_RULE
 
+TOPIC = "X"
+"""What a question's topic is called in a plan's prompt."""
+
 PLAN_SYSTEM = (
-    "You plan how a question is answered by walking a knowledge graph. A plan starts at the topic "
-    "and says, hop by hop, which relation to walk next; what the last hop reaches is the answer.\n"
-    "- Relations are listed as (subject)-[relation]->(object). Use only these, each written "
-    "exactly as it stands in the square brackets. A relation leads from subject to object; with ^ "
-    "before its name it is walked the other way, from object to subject.\n"
-    "- Take as many hops as the question needs and no more, {hops} at most.\n"
-    "- Name one relation a hop; two only where the question leaves open which is meant.\n"
-    "- Give further plans only where the question can be read in another way.\n"
-    "- Where the relations cannot answer the question, give no hop.\n"
+    "A question asks about a topic X. Say which way leads through a knowledge graph from X to what "
+    'the question asks for: the relations one after another, "->" from subject to object, "<-" '
+    "from object to subject. Take no more relations than the question needs, {hops} at most.\n"
     "Examples, with (student)-[takes]->(course), (course)-[taught by]->(teacher) and "
     "(teacher)-[works at]->(school):\n"
-    'where do those work who teach what Ada Quill takes: [["takes"], ["taught by"], '
-    '["works at"]]\n'
-    'who takes a course of Bo Marsh: [["^taught by"], ["^takes"]]\n'
-    'what does Bo Marsh teach: [["^taught by"]]\n' + DATA_RULE
+    'what does X take: {"way": "-> takes"}\n'
+    'what does X teach: {"way": "<- taught by"}\n'
+    'who takes a course that X teaches: {"way": "<- taught by <- takes"}\n'
+    'which courses have the same teacher as X: {"way": "-> taught by <- taught by"}\n'
+    'where do those work who teach what X takes: {"way": "-> takes -> taught by -> works at"}\n'
+    'who teaches the courses taken by those who also take X: {"way": "<- takes -> takes -> taught '
+    'by"}\n'
+    'which students take a course whose teacher also teaches X: {"way": "-> taught by <- taught by '
+    '<- takes"}\n' + DATA_RULE
 )
 """Shrestha and Kim, Appendix A, without the hop count that it gives away."""
 
-PLAN_USER = "Relations:\n{relations}\n\nTopic:\n{topics}\n\nQuestion:\n{question}"
-"""Shrestha and Kim, Appendix A; topic and typed relations are ours."""
+PLAN_USER = "Relations:\n{relations}\n\nQuestion:\n{question}"
+"""Shrestha and Kim, Appendix A; typed relations are ours, and that the topic is called X."""
 
 PLAN_FORM = (
+    'Reply with one JSON object and nothing else:\n{"way": "-> <relation> <- <relation> ..."}'
+)
+"""Ours: a plan as a line, which the smallest models write better than lists of lists."""
+
+PLAN_FORM_WHY = PLAN_FORM.replace('{"way"', '{"reasoning": "<one sentence>", "way"')
+"""The same, where reasons are wanted."""
+
+PAPER_FORM = (
     "Reply with one JSON object and nothing else:\n"
-    '{"hops": [["<relation>"], ...], "alternatives": []}'
+    '{"reasoning": "<one sentence>", "hops": [["<relation>"], ...], "alternatives": []}'
 )
 """Shrestha and Kim, Appendix A, the required form; the alternatives are ours."""
-
-PLAN_FORM_WHY = PLAN_FORM.replace('{"hops"', '{"reasoning": "<one sentence>", "hops"')
-"""The same, where reasons are wanted."""
 
 PAPER_HOPS = "This is a {max_hops}-hop question. "
 PAPER_USER = """You are analyzing a knowledge graph question to determine which relations to \

@@ -31,6 +31,11 @@ class ReadPlan:
 
     hops: tuple[tuple[int, ...], ...]
 
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The relation of each hop, the first where there are two."""
+        return tuple(hop[0] for hop in self.hops)
+
     def names(self, kg: KnowledgeGraph) -> tuple[tuple[str, ...], ...]:
         """Relation names of each hop, an inverse one written `^name`."""
         return tuple(tuple(kg.relation_name(code) for code in hop) for hop in self.hops)
@@ -44,11 +49,14 @@ class ReadPlans:
         plans: those that hold, in the reply's order, each once.
         dropped: names that were never offered, and relations beyond two a hop.
         refused: plans that do not hold, each with the reason.
+        nearest: the last of the plans where it is none of the reply's, but what exists nearest to
+            one.
     """
 
     plans: tuple[ReadPlan, ...]
     dropped: tuple[str, ...]
     refused: tuple[str, ...]
+    nearest: ReadPlan | None = None
 
 
 class PlanSchema:
@@ -136,6 +144,10 @@ class PlanSchema:
                 if codes:
                     read[ReadPlan(tuple(codes))] = None
         return ReadPlans(tuple(read), tuple(dropped), tuple(refused))
+
+    def codes(self, plan: Sequence[Sequence[str]], offered: Candidates) -> tuple[int, ...]:
+        """The relations that a plan names, as it names them, whether it holds or not."""
+        return tuple(code for names in plan for code in self._named(names, offered)[0][:1])
 
     def _named(self, names: Sequence[str], offered: Candidates) -> tuple[list[int], list[str]]:
         """Codes of the names that were offered, and the names that were not."""

@@ -9,16 +9,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from jaxkg.adjudicate.ask import Outcome
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.calls.planning import PlanReply, Wanted, plan_relations
+from jaxkg.adjudicate.calls.planning import (
+    PlanReply,
+    Wanted,
+    WayReply,
+    plan_relations,
+    way_line,
+)
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics
+from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.kg.typed_schema import MOST, MOST_TOKENS, TypedSchema
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import PlanCandidate
@@ -27,6 +34,7 @@ from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
+from jaxkg.systems.llm_planned.ways import Ways, ways_from
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -43,15 +51,17 @@ class LLMPlannedSettings(Checked):
         ask: what the model is asked for: relation "paths", a query "graph" with conditions, orders,
             counts and yes or no, or such a graph in "steps", each chosen among what the graph has;
             of a graph, only `offered`, `tokens` and `repair` are of use, in steps `hops` too.
-        prompt: of "paths": "ours", or Appendix A as printed, without ("paper") or with the hop
-            count of the gold path ("paper-hops"), which no user has.
+        prompt: of "paths": "ours", one of the paths that exist, spelt out; or Appendix A as it is
+            printed, without ("paper") or with the hop count of the gold path ("paper-hops"), which
+            no user has.
         hops: longest plan, or most steps; how many a question takes is the model's to say.
         mode: answer with the "best" plan, the first that reaches anything, or with the "union" of
             all that hold.
         plans: plans of a reply to read at most.
         join: what several topics of a question come to, see `Join`.
         revisit: which nodes a path may return to.
-        offered: relations, or steps, to tell the model of at most; see `TypedSchema.projected`.
+        offered: relations, paths or steps that the model is offered at most; see
+            `TypedSchema.projected` and `ways_from`.
         tokens: of all these, at most, as estimated.
         repair: allow one more call for a reply that cannot be read.
         batch_size: plans executed at a time.
@@ -70,16 +80,23 @@ class LLMPlannedSettings(Checked):
     batch_size: Count = 1024
 
 
+_OTHER = 0.01
+"""Weight of a path that exists and is not in the model's reply, beside its own."""
+
+Replied: TypeAlias = Outcome[PlanReply] | Outcome[WayReply] | None
+"""What became of a call; None where there was none."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReadPaths(RelationPaths):
-    """Relation paths read out of replies, a path of rank n weighing 1/n.
+    """Relation paths read out of replies, a path of rank n weighing 1/n; behind them a few others.
 
     Attributes:
         outcomes: of the calls, None for a question without topics.
         replies: what became of them.
     """
 
-    outcomes: Sequence[Outcome[PlanReply] | None]
+    outcomes: Sequence[Replied]
     replies: Sequence[ReadPlans]
 
 
@@ -87,8 +104,10 @@ class ReadPaths(RelationPaths):
 class LLMPlannedQA(PathAnswering[ReadPaths]):
     """Answers questions over one graph by exactly one call each; none where no topic is found.
 
-    The model never adds an entity, a relation or an edge: what it names is matched to the relations
-    offered or dropped, a plan that the graph does not bear is refused, both are told in the answer.
+    The model is offered the relation paths that exist from the topics. It never adds an entity, a
+    relation or an edge: what it names is matched to the relations offered or dropped; in place of
+    a plan that the graph does not bear, the nearest one that it bears is taken. All is told in the
+    answer.
 
     Attributes:
         on_trace: called with what the model said of each question it was asked.
@@ -125,24 +144,28 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
     def propose(self, linked: Linked) -> ReadPaths:
         """The plans that hold of every reply, in its order; one batch of calls."""
         count = len(linked.questions)
-        outcomes, offers = self._planned(linked)
+        outcomes, offers, ways = self._planned(linked)
         linked.tick("plan", count, count)
         linked.clock.skip()  # the seconds of a call are its own, not a share of the batch's
         known = {offer: self.named(offer) for offer in set(offers)}
         replies = [
-            self._read(outcome, some, known[offer])
-            for outcome, some, offer in zip(outcomes, linked.topics, offers)
+            self._read(outcome, some, known[offer], held)
+            for outcome, some, offer, held in zip(outcomes, linked.topics, offers, ways)
         ]
-        relations = self._table([reply.plans for reply in replies])
+        relations = self._table(
+            [self._with_others(reply, held) for reply, held in zip(replies, ways)]
+        )
         there = relations[:, :, 0, 0] != NULL
+        own = np.array([len(reply.plans) for reply in replies])[:, None]
+        place = np.arange(1, there.shape[1] + 1)
         told = [
-            self._remark(outcome, reply, len(offer))
-            for outcome, reply, offer in zip(outcomes, replies, offers)
+            self._remark(outcome, reply, len(offer), held)
+            for outcome, reply, offer, held in zip(outcomes, replies, offers, ways)
         ]
         return ReadPaths(
             relations,
-            there / np.arange(1, there.shape[1] + 1),
-            there,
+            there / place * np.where(place > own, _OTHER, 1.0),
+            there & (place <= own),
             np.ones(count, bool),
             remarks=told,
             visited=np.zeros((count, 2), np.int64),
@@ -173,6 +196,11 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         return PlanSchema(self.kg)
 
     @functools.cached_property
+    def around(self) -> Neighbourhood:
+        """What lies around the topics."""
+        return Neighbourhood(self.kg)
+
+    @functools.cached_property
     def typed(self) -> TypedSchema:
         """The relations with the classes at their ends."""
         return TypedSchema(self.kg)
@@ -196,23 +224,52 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         names = ((self.kg.relations[r], self.typed.names[r]) for r in offer)
         return Candidates(names)
 
+    def ways(self, linked: Linked, offers: Sequence[Sequence[int]]) -> list[Ways]:
+        """The relation paths that each question is offered; none of the prompts as printed."""
+        if self.settings.prompt != "ours":
+            return [Ways()] * len(offers)
+        texts = [text.replace(TOPIC_WORD, " ") for text in linked.masked]
+        vectors = self.typed.vectors(self.encoder)
+        return [
+            ways_from(
+                self.around,
+                topics.entities,
+                like,
+                vectors,
+                relations=offer,
+                hops=self.settings.hops,
+                most=self.settings.offered,
+                returns=self.settings.revisit != "topic",
+            )
+            for topics, offer, like in zip(linked.topics, offers, np.asarray(self.encoder(texts)))
+        ]
+
     def _planned(
         self, linked: Linked
-    ) -> tuple[list[Outcome[PlanReply] | None], list[tuple[int, ...]]]:
-        """Outcomes of the calls, None for a question without topics, and what each was offered."""
+    ) -> tuple[list[Replied], list[tuple[int, ...]], Sequence[Ways]]:
+        """What became of the calls, and the relations and paths that were offered."""
         wanted, offers = self.wanted(linked)
+        ways = self.ways(linked, offers)
         there = [i for i, some in enumerate(linked.topics) if some.entities]
-        found: list[Outcome[PlanReply] | None] = [None] * len(linked.questions)
-        made = plan_relations(
+        outcomes: list[Replied] = [None] * len(linked.questions)
+        asked = [
+            dataclasses.replace(
+                each,
+                masked=linked.masked[i] if linked.topics[i].spans else "",
+                ways=tuple(way_line([*map(self.typed.told, path)]) for path in ways[i].offered),
+            )
+            for i, each in zip(there, wanted, strict=True)
+        ]
+        replies = plan_relations(
             self.backend,
-            wanted,
+            asked,
             hops=self.settings.hops,
             repair=self.settings.repair,
             prompt="ours" if self.settings.prompt == "ours" else "paper",
         )
-        for i, outcome in zip(there, made, strict=True):
-            found[i] = outcome
-        return found, offers
+        for i, outcome in zip(there, replies, strict=True):
+            outcomes[i] = outcome
+        return outcomes, offers, ways
 
     def wanted(
         self, linked: Linked, *, topicless: bool = False
@@ -233,16 +290,28 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             for i in there
         ], offers
 
-    def _read(
-        self, outcome: Outcome[PlanReply] | None, topics: Topics, offered: Candidates
-    ) -> ReadPlans:
+    def _read(self, outcome: Replied, topics: Topics, offered: Candidates, ways: Ways) -> ReadPlans:
         if outcome is None or outcome.value is None:
             return ReadPlans((), (), ())
         said = outcome.value.plans
         most = self.settings.plans
         read = self.schema.read(said[:most], topics.entities, offered, hops=self.settings.hops)
         more = tuple(f"plan {n}: {most} are read" for n in range(most + 1, len(said) + 1))
-        return dataclasses.replace(read, refused=(*read.refused, *more))
+        read = dataclasses.replace(read, refused=(*read.refused, *more))
+        if not ways.paths or not said or any(plan.path in ways.paths for plan in read.plans):
+            return read
+        # What the schema bears may still lead nowhere from this topic: the nearest stands behind.
+        nearest = ways.nearest(self.schema.codes(said[0], offered))
+        if nearest is None or (read.plans and self.settings.mode == "union"):
+            return read
+        behind = ReadPlan(tuple((code,) for code in nearest))
+        return dataclasses.replace(read, plans=(*read.plans[: most - 1], behind), nearest=behind)
+
+    def _with_others(self, reply: ReadPlans, ways: Ways) -> list[ReadPlan]:
+        """The plans of a reply, and behind them the likeliest others: who chooses may want them."""
+        others = (ReadPlan(tuple((code,) for code in path)) for path in ways.offered)
+        more = [plan for plan in others if plan not in reply.plans] if reply.plans else []
+        return [*reply.plans, *more][: self.settings.plans]
 
     def _table(self, plans: Sequence[Sequence[ReadPlan]]) -> np.ndarray:
         """[Q, P, L, 2] int32 codes, NULL where there is nothing."""
@@ -255,9 +324,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
                     table[i, j, k, : len(hop)] = hop
         return table
 
-    def _remark(
-        self, outcome: Outcome[PlanReply] | None, reply: ReadPlans, offered: int
-    ) -> Remarks:
+    def _remark(self, outcome: Replied, reply: ReadPlans, offered: int, ways: Ways) -> Remarks:
         if outcome is None:
             return Remarks()
         failed = f"{outcome.error}: {outcome.detail}"
@@ -268,6 +335,12 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             notes.append(outcome.note)
         if offered < self.kg.num_relations:
             notes.append(f"the model was shown {offered} of {self.kg.num_relations} relations")
+        if (count := len(ways.paths)) > ways.most:
+            notes.append(f"the model was offered {ways.most} of {count:,} plans")
+        if reply.nearest is not None:
+            names = [name for [name] in reply.nearest.names(self.kg)]
+            place = "first" if len(reply.plans) == 1 else "last"
+            notes.append(f"the plan nearest to the reply is tried {place}: {way_line(names)}")
         said = "" if outcome.value is None else outcome.value.reasoning.strip()
         return Remarks(
             notes=tuple(notes),

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from jaxkg.adjudicate.calls import prompts_planning, prompts_proh, querying, stepping
+from jaxkg.adjudicate.calls.planning import WayReply
 from jaxkg.adjudicate.calls.proh import Keywords, Plan
 from jaxkg.adjudicate.calls.stepping import StepReply
 from jaxkg.adjudicate.reading.dag import SubQuestion, checked_dag
@@ -61,11 +62,13 @@ def test_queries_of_the_examples_find_something():
 
 
 def test_plans_of_the_examples_hold():
-    topics = [SCHOOL.entity("Ada Quill"), SCHOOL.entity("Bo Marsh"), SCHOOL.entity("Bo Marsh")]
-    plans = lists(prompts_planning.PLAN_SYSTEM)
-    assert len(plans) == 3
-    for topic, plan in zip(topics, plans):
-        read = PlanSchema(SCHOOL).read([plan], [topic], RELATIONS, hops=3)
+    """From some topic each way leads on, hop by hop, as its line is read."""
+    replies = re.findall(r": (\{.*\})$", prompts_planning.PLAN_SYSTEM, re.MULTILINE)
+    plans = [plan for reply in replies for plan in parse(reply, WayReply).plans]
+    assert len(plans) == 7
+    topics = [SCHOOL.entity(name) for name in ("Ada Quill", "Optics", "Bo Marsh")]
+    for plan in plans:
+        read = PlanSchema(SCHOOL).read([plan], topics, RELATIONS, hops=3)
         assert (len(read.plans), read.dropped, read.refused) == (1, (), ())
         assert [list(hop) for hop in read.plans[0].names(SCHOOL)] == plan
 

@@ -6,6 +6,7 @@ import pytest
 from planners import SMALL_TSV
 
 from jaxkg.adjudicate import Budget, Caps, Reply, Scripted
+from jaxkg.adjudicate.calls.planning import way_line
 from jaxkg.cite import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
@@ -56,9 +57,11 @@ def test_one_call_plans_and_the_graph_answers(ask):
     assert (answer.usage.calls, len(backend.requests)) == (1, 1)
     assert list(answer.usage.stages) == ["link", "plan", "follow", "cite"]
     assert answer.rationale == "so it goes"
-    [candidate] = answer.plan
+    candidate, *others = answer.plan
     assert candidate.relations == ("^starring", "directed by")
     assert (candidate.reached, candidate.used, candidate.probability) == (2, True, 1.0)
+    assert not any(some.used for some in others)
+    assert sum(some.probability for some in others) < 0.05, "who chooses only where unsure is not"
     assert trace.plans == ((("^starring",), ("directed by",)),)
     assert (trace.used, trace.linked, trace.model) == ((0,), ("Al Pacino",), "scripted")
     assert "(Ali)-[directed by]->(Michael Mann)" in backend.requests[0].messages[1].content
@@ -86,23 +89,57 @@ def test_two_relations_of_a_hop_are_both_walked(ask):
 def test_the_first_plan_that_reaches_something_answers_or_all_do(ask):
     # "Back to the topic" holds in the schema, but the revisit rule leaves nothing of it.
     reply = plan(["born in"], ["^born in"], alternatives=[{"hops": [["^starring"]]}, [["born in"]]])
-    [answer], [trace], _ = ask(reply)
+    [answer], [trace], _ = ask(reply, prompt="paper")
     assert names(answer) == {"Heat", "Serpico"}
     assert [(p.reached, p.used) for p in answer.plan] == [(0, False), (2, True), (1, False)]
     assert trace.used == (1,)
-    [answer], [trace], _ = ask(reply, mode="union")
+    [answer], [trace], _ = ask(reply, prompt="paper", mode="union")
     assert names(answer) == {"Heat", "Serpico", "New York"}
     assert [entity.score for entity in answer.entities] == [1 / 2, 1 / 2, 1 / 3]
     assert trace.used == (0, 1, 2)
-    [answer], _, _ = ask(plan(["born in"], ["^born in"]))
+    [answer], _, _ = ask(plan(["born in"], ["^born in"]), prompt="paper")
     assert answer.abstained == "the plan reaches nothing but what it started from"
 
 
+def test_the_plans_that_exist_are_offered_and_no_other(ask):
+    [answer], _, backend = ask('{"way": "<- starring -> directed by"}', hops=2)
+    assert names(answer) == {"Michael Mann", "Sidney Lumet"}
+    [request] = backend.requests
+    offered = request.schema["properties"]["way"]["enum"]
+    assert {"-> born in", "<- starring", "<- starring -> directed by"} <= set(offered)
+    assert all(way.count("->") + way.count("<-") <= 2 for way in offered)
+    assert "-> directed by" not in offered, "it does not leave the topic"
+    assert "-> born in <- born in" not in offered, "it leads back to the topic alone"
+    [answer], _, backend = ask('{"way": "<- starring"}', offered=3)
+    assert len(backend.requests[0].schema["properties"]["way"]["enum"]) == 3
+    assert any(note.startswith("the model was offered 3 of ") for note in answer.notes)
+
+
+@pytest.mark.parametrize(
+    ("reply", "taken"),
+    [
+        ("-> starring -> directed by <- directed by -> starring", None),  # a hop too many
+        ("<- starring -> starred -> directed by", "<- starring -> directed by"),  # a hop invented
+        ("-> directed by", "<- starring -> directed by"),  # it does not leave the topic
+        ("-> born in <- born in", "-> born in"),  # it leads back
+    ],
+)
+def test_of_a_plan_that_does_not_hold_the_nearest_that_does_is_taken(ask, reply, taken):
+    [answer], [trace], _ = ask(json.dumps({"way": reply}))
+    [used] = [candidate for candidate in answer.plan if candidate.used]
+    assert taken is None or way_line(used.relations) == taken
+    assert way_line([name for [name] in trace.plans[trace.used[0]]]) == way_line(used.relations)
+    assert any(note.startswith("the plan nearest to the reply") for note in answer.notes)
+    assert names(answer)
+    assert check(KG, answer) == ()
+
+
 def test_what_does_not_hold_is_refused_and_too_many_plans_are_told(ask):
-    [answer], _, _ = ask(plan(["directed by"], ["born in"]))
+    [answer], _, _ = ask(plan(["directed by"], ["born in"]), prompt="paper")
     assert answer.abstained.startswith("no plan holds in the graph: directed by → born in: ")
     assert len(answer.refused) == 1
-    [answer], _, _ = ask(plan(["born in"], alternatives=[[["^starring"]]]), plans=1)
+    twice = plan(["born in"], alternatives=[[["^starring"]]])
+    [answer], _, _ = ask(twice, plans=1, prompt="paper")
     assert names(answer) == {"New York"}
     assert answer.refused == ("plan 2: 1 are read",)
     [answer], _, _ = ask(plan())
