@@ -25,6 +25,8 @@ _SAID = (
     "relationship", "rel", "property", "type", "label", "labels", "kind", "interaction", "name",
 )  # fmt: skip
 """Keys that say what a relation is, the surest first."""
+RELATION_KEYS = ("relationshipType", "relation_type", "type", "label", "relation", "predicate")
+"""Keys of what relates one of a list of relations to the thing that they lie in."""
 _KIND_WORDS = "relationship relation rel edge edges link links relationships relations rels"
 _KIND = frozenset(_KIND_WORDS.split())
 """What a list of relations is called, and what says that an object is one and not which."""
@@ -128,7 +130,7 @@ def said_by(record: Mapping[str, Any], ends: Ends) -> str:
     'label'
     """
     for key in ends.said:
-        said = record[key]
+        said = record.get(key)
         if isinstance(said, str) and said.strip() and not _kind(said) and said not in DIRECTIONS:
             return key
     return ""

@@ -8,27 +8,32 @@ told by a format's name: what is the same in shape is read the same.
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from jaxkg.kg.files.json.relations import links
-from jaxkg.kg.files.tables.keys import IDS, one_of
+from jaxkg.kg.files.json.relations import ends_of, links
+from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.tables.keys import IDS, KEY, one_of
 from jaxkg.kg.files.tables.records import VERSION
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
-_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source")
+_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source", "tags")
 """Keys under which an object keeps what it says of itself."""
 _WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
 """The one key of an object that is but another one wrapped."""
 _BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
 """What may stand beside it, and says how it was found."""
 _VALUES = ("value", "@value", "#text", "$", "_text", "text")
-_TYPED = frozenset(("S", "N", "BOOL", "$oid", "$date"))
-"""The one key of a value of DynamoDB and MongoDB, and what begins with `$number`."""
-_TYPED_BEGIN = ("S", "N", "B", "$")
+_TYPED = re.compile(
+    r"S|N|B|BOOL|NULL|[SN]S|L|M|\$(?:oid|date|number\w+)|(?:string|integer|double|boolean|timestamp|"
+    r"reference|null|geoPoint|map|array)Value"
+)
+"""The one key of a value of DynamoDB, MongoDB and Firestore."""
 _VALUE_KEYS = frozenset(_VALUES)
 _OF_VALUES = frozenset(
     (
@@ -92,7 +97,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         if type(inner) is dict or type(inner) is list:
             break
     else:
-        typed = len(value) == 1 and next(iter(value))[:1] in _TYPED_BEGIN
+        typed = len(value) == 1 and _TYPED.fullmatch(next(iter(value)))
         if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
             return value
     if len(value) <= _FEW and (held := _wrapped(value)) is not value:
@@ -113,6 +118,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
                 elif name in ("id", "_id") or (name in value and _is_thing(value[name])):
                     found[f"own {name}"] = said
                 else:  # "Feature" of every feature says less than its own type
+                    if name == "name" and isinstance(value[name], str) and "id" not in value:
+                        found["id"] = value[name]
                     found[name] = said
                     if name == "model" and isinstance(value[name], str):
                         found.setdefault("type", value[name].rpartition(".")[2])
@@ -125,7 +132,35 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         told = [part for item in told for part in (item if isinstance(item, list) else [item])]
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
-    return found
+    return _named_once(found)
+
+
+_NAMED = ("value", "name", "title", "fullName", "text")
+_SHOWN_WORDS = re.compile(r"display|label|official|preferred|usual|main", re.I)
+
+
+def _named_once(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of several names as one of the name that is shown and others.
+
+    >>> _named_once({"id": 7, "names": [{"value": "EC", "types": ["acronym"]},
+    ...                                 {"value": "Ely College", "types": ["display"]}]})
+    {'id': 7, 'name': 'Ely College', 'aliases': ['EC']}
+    """
+    key = next((k for k in ("names", "titles") if isinstance(record.get(k), list)), "")
+    if not key or not record.keys().isdisjoint(("name", "title", "aliases")):
+        return record
+    texts: list[tuple[bool, str]] = []
+    for item in record[key]:
+        told = item if isinstance(item, dict) else {"value": item}
+        text = next((told[word] for word in _NAMED if isinstance(told.get(word), str)), "")
+        if not text.strip():
+            return record
+        rest = (str(said) for word, said in told.items() if word not in _NAMED)
+        texts.append((not any(map(_SHOWN_WORDS.search, rest)), text))
+    ordered = [text for _, text in sorted(texts, key=lambda pair: pair[0])]
+    rest = {word: said for word, said in record.items() if word != key}
+    others = {"aliases": ordered[1:]} if ordered[1:] else {}
+    return rest | {"name": ordered[0], **others} if ordered else record
 
 
 _OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links"))
@@ -171,8 +206,8 @@ def _wrapped(value: dict[str, Any]) -> Any:
     """What an object holds that is but a wrapping; else the object."""
     if len(value) == 1:
         ((key, held),) = value.items()
-        if (key in _TYPED or key.startswith("$number")) and isinstance(held, str | bool | int):
-            return held
+        if _TYPED.fullmatch(key) and (told := _untyped(key, held)) is not None:
+            return told
     for key in _VALUES:
         if key in value and not isinstance(value[key], dict | list):
             beside = {name.lower().replace("-", "").replace("_", "") for name in value} - {key}
@@ -181,8 +216,8 @@ def _wrapped(value: dict[str, Any]) -> Any:
     if "date-parts" in value and isinstance(value["date-parts"], list):
         parts = value["date-parts"]
         parts = parts[0] if parts and isinstance(parts[0], list) else parts
-        if parts and all(isinstance(part, int) for part in parts):
-            return "-".join(f"{part:02d}" for part in parts)
+        if parts and all(isinstance(part, int) or str(part).isdecimal() for part in parts):
+            return "-".join(f"{int(part):02d}" for part in parts)
     if "data" in value and value.keys() <= {"data", "links", "meta"} and "links" in value:
         return value["data"]
     lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]
@@ -191,6 +226,38 @@ def _wrapped(value: dict[str, Any]) -> Any:
     if value.keys() == _ADDRESS:
         return value["path"]
     return value
+
+
+def _untyped(key: str, held: Any) -> Any:
+    """The value under a key that tells its type; None where it tells something else.
+
+    >>> _untyped("SS", ["a"]), _untyped("$date", {"$numberLong": "0"}), _untyped("L", "Ely")
+    (['a'], '1970-01-01', None)
+    """
+    lists = key in ("L", "SS", "NS", "arrayValue")
+    if key in ("NULL", "nullValue"):
+        return ""
+    if key.endswith("Value") and isinstance(held, dict):
+        return held.get("values", []) if lists else held.get("fields", held)
+    if key == "M" and isinstance(held, dict) and all(map(_is_typed, held.values())):
+        return held
+    if lists and isinstance(held, list) and (key != "L" or all(map(_is_typed, held))):
+        return held
+    if key == "$date":
+        held = held.get("$numberLong") if isinstance(held, dict) else held
+        if str(held).lstrip("-").isdecimal():
+            day = _EPOCH + datetime.timedelta(milliseconds=int(held)) if len(str(held)) < 15 else ""
+            return cell_text(day)
+    plain = isinstance(held, str | bool | int) and not lists and key != "M"
+    return held if plain else None
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _is_typed(value: Any) -> bool:
+    lone = isinstance(value, dict) and len(value) == 1
+    return lone and _TYPED.fullmatch(next(iter(value))) is not None
 
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
@@ -210,20 +277,20 @@ def _all_nodes(edges: list[Any]) -> bool:
 
 
 def _flat(key: str, objects: list[Any]) -> list[Any]:
-    """Objects that are but wrapped: each has one key, that of its list in the singular, or a list
-    of others."""
+    """Objects that are but wrapped: each has one key, that of its list in the singular, what it is,
+    or a list of others."""
     if any(not isinstance(item, dict) or len(item) != 1 for item in objects):
         return objects
-    owns = {own for item in objects for own in item}
-    if len(owns) != 1:
-        return objects
-    (own,) = owns
-    held = [item[own] for item in objects]
-    last = (relation_words(own).lower().split() or [""])[-1]
-    if all(isinstance(item, list) and item and isinstance(item[0], dict) for item in held):
-        return [inner for item in held for inner in item]
-    same = one_of(relation_words(key).lower()).endswith(last)
-    return held if same and all(isinstance(item, dict) for item in held) else objects
+    pairs = [pair for item in objects for pair in item.items()]
+    held = [item for _, item in pairs]
+    if len({own for own, _ in pairs}) == 1:
+        last = (relation_words(pairs[0][0]).lower().split() or [""])[-1]
+        if all(isinstance(item, list) and item and isinstance(item[0], dict) for item in held):
+            return [inner for item in held for inner in item]
+        if one_of(relation_words(key).lower()).endswith(last):
+            return held if all(isinstance(item, dict) for item in held) else objects
+    things = all(isinstance(item, dict) and _calls(item) for item in held)
+    return [{"type": own} | item for own, item in pairs] if things else objects
 
 
 def is_map(value: Any, key: str = "") -> bool:
@@ -253,7 +320,7 @@ def is_map(value: Any, key: str = "") -> bool:
         odd = not any(name.replace("_", "").replace("-", "").isalpha() for name in value)
         if odd or not value.keys().isdisjoint(_texts_in(inside)):
             return True
-    if len(value) < _FEW:
+    if len(value) < _FEW or not any(map(_says, inside)):
         return False
     shared = sum(count for count in keys.values() if 2 * count > len(value))
     return 2 * shared > keys.total()
@@ -277,10 +344,19 @@ def raised(value: Any) -> Any:
     """
     depth = 0
     while isinstance(value, dict) and value and depth < _DEEPEST_LIST:
-        if not all(isinstance(item, dict) for item in value.values()):
+        sections = [key for key, item in value.items() if isinstance(item, dict)]
+        if len(sections) < len(value):
+            held = value[sections[0]] if len(sections) == 1 and not _calls(value) else {}
+            apart = held.keys().isdisjoint(value) and len(held) > 1
+            if not apart or not all(isinstance(item, dict) for item in held.values()):
+                break
+            # But for a word beside it, it says everything in sections of one object.
+            value = {key: item for key, item in value.items() if key not in sections} | held
             break
         found: dict[str, Any] = {}
         for key, item in value.items():
+            while len(item) == 1 and isinstance(only := next(iter(item.values())), dict):
+                item = only
             for name, said in item.items():
                 found[f"{key} {name}" if name in found else name] = said
         value, depth = found, depth + 1
@@ -302,7 +378,7 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
         known = any(said == key for said in inner.values() if isinstance(said, str))
         ids = [name for name in inner if name.lower() in IDS and not isinstance(inner[name], bool)]
         own = {} if known or not key else {"key" if ids else "id": key}
-        if shared and key and "name" not in inner:
+        if shared.strip("/") and key and "name" not in inner:
             own["name"] = key.rpartition(shared)[2]
         found.append(own | inner)
     return found
@@ -379,12 +455,18 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
             for item in records:  # each but holds others; the results of runs are no runs
                 yield from _lists_in(item, "" if depth else title, depth + 1, beside)
+        elif held := [item for item in value if _is_list(item)]:
+            for item in held:  # a page's number stands above its records
+                yield from _lists_in(item, title, depth + 1, beside)
+            beside += [key for item in records for key in item]
         elif records:
             yield Listed(title, value)
         elif not depth:
             yield Listed(title, value)  # whoever takes them tells that they are none
         return
     inside = {key: inner for key, inner in value.items() if _holds_records(inner, _DEEPEST_LIST)}
+    if not _calls(value, title):
+        inside |= _maps_in(value)
     if not inside and not depth and value and all(isinstance(v, dict) for v in value.values()):
         yield Listed(title, records_of(value))
         return
@@ -408,6 +490,23 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
     else:
         beside += [key for key, inner in rest.items() if inner not in ([], {}, None, "")]
+
+
+def _maps_in(value: dict[str, Any]) -> dict[str, list[Any]]:
+    """The records of maps of records that an object holds, where there are several.
+
+    >>> _maps_in({"agent": {"ann": {"age": 3}}, "used": {"u1": {"by": "ann"}}, "more": {"a": 1}})
+    {'agent': [{'id': 'ann', 'age': 3}], 'used': [{'id': 'u1', 'by': 'ann'}]}
+    """
+    held = {
+        key: inner
+        for key, inner in value.items()
+        if isinstance(inner, dict) and inner and all(isinstance(v, dict) for v in inner.values())
+    }
+    keys = [name for inner in held.values() for name in inner]
+    if len(held) < 2 or len(set(keys)) < len(keys):
+        return {}
+    return {key: records_of(inner) for key, inner in held.items()}
 
 
 def _called_as(value: dict[str, Any], title: str) -> dict[str, Any]:
@@ -448,8 +547,28 @@ def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> b
         return len(value) - len(inside) < _FEW or any(map(_is_list, inside.values()))
     # Parts that others refer to by numbers, or that are related, are things of lists of their own.
     lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
+    if any(links(key) and ends_of(tuple(inner[0])) for key, inner in lists.items()):
+        return True
     numbered = (str(item.get(_called(item, IDS))) for inner in lists.values() for item in inner[:1])
-    return any(map(links, lists)) or (len(lists) > 1 and any(map(str.isdecimal, numbered)))
+    many = len(lists) > 1 and any(map(str.isdecimal, numbered))
+    return many and (not _called(value, IDS) or _refer(list(lists.values())))
+
+
+def _refer(lists: list[list[dict[str, Any]]]) -> bool:
+    """Whether records of a list call those of another by numbers.
+
+    >>> _refer([[{"id": 1}], [{"id": 7, "ownerId": 1}]]), _refer([[{"id": 1}], [{"id": 1}]])
+    (True, False)
+    """
+    ids = [ids_in(records) for records in lists]
+    for at, records in enumerate(lists):
+        for key in records[0]:
+            told = {str(record.get(key)) for record in records} - {"None"}
+            is_key = not KEY.isdisjoint(relation_words(key).lower().split()[1:])
+            others = (some for place, some in enumerate(ids) if place != at)
+            if is_key and told and any(told <= some for some in others):
+                return True
+    return False
 
 
 def _calls(value: Mapping[str, Any], title: str = "") -> bool:

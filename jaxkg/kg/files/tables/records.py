@@ -9,9 +9,11 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from jaxkg.kg.files.json.relations import RELATION_KEYS, Ends, links, said_by
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
     IDS,
@@ -26,7 +28,7 @@ from jaxkg.kg.files.tables.keys import (
 )
 from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, row_sort
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
-from jaxkg.kg.queries.columns import is_value
+from jaxkg.kg.queries.columns import all_days, is_value
 from jaxkg.words import relation_words
 
 CALLED = ("id", "name", "label")
@@ -36,9 +38,13 @@ _TITLES = ("title", "full name", "code", "number")
 _IDS = frozenset((*IDS, "orcid"))
 """Keys by which others refer to a record, in small letters."""
 _SHOWN = (
-    "name", "label", "title", "display_name", "displayname", "preflabel", "full_name",
-    "login")  # fmt: skip
-"""Keys of what to show for a record that an id calls, in small letters, the surest first."""
+    "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
+)  # fmt: skip
+"""Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
+_CODED = frozenset((*KEY, "accession", "ui"))
+"""Last words of keys that call records, where the surer ones do not."""
+_BACK = frozenset(("backward", "inward", "in", "incoming", "reverse"))
+"""Directions of relations that lead to what tells them."""
 _ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
 _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
@@ -83,20 +89,25 @@ class Records:
         objects = [_titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
         self.key = _id_key(objects) or _called_by(first, self._called)
-        again = [str(item.get(self.key)) for item in objects]
         words = relation_words(self.key).lower()
-        known = self.key.lower() in (*_IDS, *_SHOWN) or words.endswith(" name")
+        known = self.key.lower() in _IDS or _folded(self.key) in _SHOWN or words.endswith(" name")
+        if (not known and not _apart(objects, self.key)) or len(_told(objects, self.key)) < len(
+            objects
+        ):
+            self.key = next((key for key in first if _is_coded(objects, key)), self.key)
+            known |= _apart(objects, self.key)
+        again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         self._nameless = (
             not known
             and len(again) > 2
             and len(set(again)) <= DIFFERENT * len(again)
             and "://" not in again[0]
-        )
+        ) or _tells_when(first, self.key)
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
         self._why = "comes again and again"
-        if refers and not self._nameless and not any(name.lower() in _SHOWN for name in first):
+        if refers and not self._nameless and not any(_folded(name) in _SHOWN for name in first):
             # What a rule found is no more of the rule; a record with a name may be it.
             self._nameless = all(id in intake.names.display for id in again)
             self._why = "calls other records"
@@ -109,7 +120,11 @@ class Records:
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
         self._within = itertools.count(1)
         self._intake = intake
-        self._varied, self._no_names = _varying(objects)
+        of = f"{self._one} " if self._keyed else ""
+        self._known = {of + str(item.get(self.key)) for item in sample if isinstance(item, dict)}
+        names = [str(item[self.key]) for item in objects if "version" in item and self.key in item]
+        self._again = {name for name, count in Counter(names).items() if count > 1}
+        self._varied, self._no_names, self._local = _varying(objects)
         self._alone = _never_several(objects)
         self._lists = _lists_of_numbers(objects, self.key)
         columns = list(first)
@@ -146,6 +161,8 @@ class Records:
         label, named = _shown(record, key, self._called)
         if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
+        if called in self._again and isinstance(record.get("version"), str):
+            called = f"{called} {record['version']}"  # two versions are two packages
         self._rows.add(called)
         keyed = self._keyed and key == self.key
         head = row_id(self._one if keyed else "", called), label, self._aliases(record, key, named)
@@ -236,7 +253,8 @@ class Records:
         if _names_things(item):
             # "dependencies": {"accepts": "~1.3.8"}: keys are things, and values are said of each.
             for name, said in item.items():
-                triples += self._qualified(head, relation, _plain(name), {"value": said})
+                said = said if isinstance(said, dict) else {"value": said}
+                triples += self._qualified(head, relation, _plain(name), said)
             return triples
         key = _key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
@@ -244,18 +262,39 @@ class Records:
             rest = {name: said for name, said in item.items() if name != link}
             tail, more = self._inner(link, item[link], _key_within(link, item[link], several=False))
             told = relation if relation_words(link) in _ENTITY else link
-            return self._qualified(head, told, tail, rest) + self._of(more, tail)
+            return self._linked(relation, head, told, tail, rest) + self._of(more, tail)
+        if key and not several and _is_text(item[key]) and not isinstance(item[key], list):
+            if key.lower() not in _IDS and text_of(item[key], key) in (head[0], head[1]):
+                # The profile of Ann is no other Ann.
+                rest = {name: said for name, said in item.items() if name != key}
+                return self._of(_opened(relation, rest), head)
         several = several and not (alone and not key)
         if not key and not several:
             return self._of(_opened(relation, item), head)
         tail, rest = self._inner(relation, item, key)
+        if tail[0] == head[0] or relation in self._local:
+            # A container is called as what it is in, and tenders are counted anew in each release.
+            tail = f"{head[0]} {relation_words(relation)} {tail[0]}", tail[1] or tail[0], tail[2]
+        if several and key and links(relation):
+            return self._linked(relation, head, relation, tail, rest)
         varied = self._varied.get(relation, set()) if key else set()
         said = {name: value for name, value in rest.items() if name in varied}
         triples += self._qualified(head, relation, tail, said)
-        if sort and not _tells_sort(item):
+        if sort and not _tells_sort(item) and tail[0] not in self._known:
             triples.append((tail, _plain(SORT[0]), _plain(sort)))
         rest = {name: value for name, value in rest.items() if name not in varied}
         return triples + self._of(rest, tail)
+
+    def _linked(
+        self, listed: str, head: Named, relation: str, tail: Named, said: dict[str, Any]
+    ) -> list[Triple]:
+        """The relation that one of a list is, which may say what it is, and which way it leads."""
+        if links(listed) and (key := said_by(said, Ends("", "", RELATION_KEYS, ()))):
+            relation = str(said[key])
+            back = str(said.get("direction")).lower() in _BACK
+            head, tail = (tail, head) if back else (head, tail)
+            said = {k: v for k, v in said.items() if k not in (key, "direction")}
+        return self._qualified(head, relation, tail, said)
 
     def _qualified(
         self, head: Named, relation: str, tail: Named, said: dict[str, Any]
@@ -276,6 +315,8 @@ class Records:
         """A record within another as an entity, called by a key, "" for none, and what is left to
         say of it."""
         item = one_of(relation_words(relation).lower())
+        if self._keyed and f" {item}".endswith(f" {self._one}"):
+            item = self._one  # the issue that another blocks is an issue
         if not key and isinstance(record.get("title"), str):
             # Copies of one book are several records.
             tail = f"{item} {next(self._within)}", text_of(record["title"], "title"), []
@@ -306,10 +347,12 @@ def _link(record: dict[str, Any]) -> str:
 def _names_things(record: dict[str, Any]) -> bool:
     """Whether keys of a record are things rather than words for what is said: several, not like
     words, each with a short text."""
-    if not all(isinstance(said, str) for said in record.values()):
+    told = (v.get("version") if isinstance(v, dict) else v for v in record.values())
+    texts = [said for said in told if isinstance(said, str)]
+    if len(texts) < len(record):
         return False
     odd = [key for key in record if not key.replace("_", "").replace(" ", "").isalnum()]
-    versions = [said for said in record.values() if VERSION.fullmatch(said)]
+    versions = [said for said in texts if VERSION.fullmatch(said)]
     plain = all(map(is_value, versions)) and not odd
     return bool(versions) and len(versions) == len(record) and not plain
 
@@ -322,13 +365,16 @@ def _is_index(record: dict[str, Any]) -> bool:
     return len(places) > 1 and len(set(places)) == len(places) and places[0] == 0
 
 
-def _varying(records: Iterable[dict[str, Any]]) -> tuple[dict[str, set[str]], set[tuple[str, str]]]:
+def _varying(
+    records: Iterable[dict[str, Any]],
+) -> tuple[dict[str, set[str]], set[tuple[str, str]], set[str]]:
     """What differs between objects within records that are called alike: by the key that they lie
-    under, keys of what is said of the relation to them rather than of them; and (that, key) of what
-    looks like a name and calls several."""
+    under, keys of what is said of the relation to them rather than of them; (that, key) of what
+    looks like a name and calls several; and what ids of a record's own are under."""
     said: dict[tuple[str, str, str], dict[str, Any]] = {}
     varied: dict[str, set[str]] = {}
     astray: set[tuple[str, str]] = set()
+    local: set[str] = set()
     for record in records:
         for relation, value in record.items():
             several = isinstance(value, list)
@@ -340,15 +386,20 @@ def _varying(records: Iterable[dict[str, Any]]) -> tuple[dict[str, set[str]], se
                 if isinstance(item[key], dict | list):
                     continue
                 known = said.setdefault((relation, key, str(item[key])), {})
+                nameless = not any(_folded(name) in _SHOWN for name in item)
                 for name, told in item.items():
-                    if isinstance(told, dict | list):
+                    if isinstance(told, list) or (isinstance(told, dict) and not nameless):
                         continue
                     if known.setdefault(name, told) != told:
-                        if key.lower() in _IDS or key.lower() in _SHOWN:
+                        if key.lower() in _IDS and (
+                            isinstance(told, dict) or _folded(name) in _SHOWN[1:5]
+                        ):
+                            local.add(relation)
+                        elif key.lower() in _IDS or _folded(key) in _SHOWN:
                             varied.setdefault(relation, set()).add(name)
                         else:
                             astray.add((relation, key))
-    return varied, astray
+    return varied, astray, local
 
 
 def _is_place(key: str, value: list[Any]) -> bool:
@@ -395,6 +446,40 @@ def _id_key(records: Sequence[dict[str, Any]]) -> str:
     return ""
 
 
+def _folded(key: str) -> str:
+    """The letters of a key, small: "display_name" and "displayName" are one."""
+    return "".join(filter(str.isalpha, key)).lower()
+
+
+def _told(records: Sequence[dict[str, Any]], key: str) -> list[str]:
+    """What records say under a key that may call them."""
+    said = (record.get(key) for record in records)
+    return [str(one) for one in said if isinstance(one, str | int) and not isinstance(one, bool)]
+
+
+def _apart(records: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether each of several records says another thing under a key."""
+    return len(set(_told(records, key))) == len(records)
+
+
+def _is_coded(records: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether a key is that of codes, a record another one.
+
+    >>> records = [{"kind": "a", "taxonId": 7}, {"kind": "a", "taxonId": 9}]
+    >>> _is_coded(records, "kind"), _is_coded(records, "taxonId")
+    (False, True)
+    """
+    words = relation_words(key).lower().split() or [""]
+    return words[-1] in _CODED and len(records) > 1 and _apart(records, key)
+
+
+def _tells_when(record: dict[str, Any], key: str) -> bool:
+    """Whether a record says of something within it when it was, rather than what it is called."""
+    inside = any(isinstance(said, dict) and said for said in record.values())
+    said = record.get(key)
+    return isinstance(said, bool) or (inside and all_days([str(said)]))
+
+
 def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     """The key by which a record within another is called; "" where there is none.
 
@@ -405,9 +490,10 @@ def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     item = one_of(relation_words(relation).lower())
     own = [key for key in record if is_key(key, frozenset((item,)))]
     own += [key for key in record if relation_words(key).lower() == item]
+    own += [key for word in CALLED for key in record if key.lower() == word]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
     parts = full_name(list(record)) or ()
-    keys = (*CALLED[:1], *own, *CALLED, *parts, *called_so, *codes)
+    keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
     return next((key for key in keys if _is_text(record.get(key))), "")
 
 
@@ -442,10 +528,13 @@ def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool
         others: what its table calls a record.
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
-    record = {key: said for key, said in record.items() if _is_text(said)} or record
+    texts = {key: said for key, said in record.items() if _is_text(said) and key[:1] != "$"}
+    texts = {key: said for key, said in texts.items() if not isinstance(said, bool)} or texts
+    record = texts or record
     own = next(iter(record), "")
     called = own if is_key(own, others) and CALLED[0] not in record else ""
-    if called := called or next((key for key in CALLED if key in record), ""):
+    words = {key.lower(): key for key in reversed(record)}
+    if called := called or next((words[word] for word in CALLED if word in words), ""):
         return called
     own = [key for key in record if relation_words(key).lower() not in SORT]
     named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
@@ -459,10 +548,16 @@ def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool
 def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[str | None, set[str]]:
     """The display name of a record that a key calls, and the keys that say nothing else."""
     called = key == CALLED[0] or is_key(key, others)
-    called = called or key.lower() in _IDS
-    names = {name.lower(): name for name, said in record.items() if _is_text(said)}
+    *of, last = relation_words(key).lower().split() or [""]
+    called = called or key.lower() in _IDS or (bool(of) and last in _CODED)
+    names = {_folded(name.rpartition(":")[2]): name for name, v in record.items() if _is_text(v)}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     some = next((names[word] for word in _SHOWN if word in names and word != "title"), "")
+    same = [f"{''.join(one.split())}{word}" for one in (" ".join(of), *others) if one
+            for word in CALLED[1:]]  # fmt: skip
+    some = some or next((names[word] for word in same if word in names), "")
+    if record.keys() == {key, "value"}:
+        some = "value"
     if called and some and some != key:
         return _first_text(record[some], some), {some}
     told = [record[part] for part in full_name(list(record)) or ()]
@@ -478,7 +573,7 @@ def _titled(record: dict[str, Any]) -> dict[str, Any]:
     >>> _titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
     {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
     """
-    if any(key.lower() in _SHOWN for key in record):
+    if any(_folded(key) in _SHOWN for key in record):
         return record
     for key, within in record.items():
         for name, said in within.items() if isinstance(within, dict) else ():
