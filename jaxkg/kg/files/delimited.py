@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,14 +15,24 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, plain_header
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
-from jaxkg.kg.queries.columns import is_value
+from jaxkg.kg.queries.columns import all_days, is_value
 
 SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
 
 HEADER = (
     ("head", "head_id", "subject", "subj", "source", "src", "from", "entity", "item", "person"),
-    ("relation", "relation_id", "predicate", "pred", "rel", "property", "relationship", "type"),
+    (
+        "relation",
+        "relation_id",
+        "predicate",
+        "pred",
+        "rel",
+        "property",
+        "relationship",
+        "type",
+        "attribute",
+    ),
     ("tail", "tail_id", "object", "obj", "target", "dst", "to", "value"),
 )
 """Words, in any case, by which a header line or a column is known as head, relation, tail; of
@@ -141,6 +151,9 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     if format not in ("csv", "table"):
         return SEPARATORS[format]
     first, second = _first_two(path, encoding)
+    tabs = first.count("\t")
+    if tabs and tabs == second.count("\t") and tabs >= max(first.count(","), first.count(";")):
+        return "\t"
     if ";" in first:
         many = second.count(";") == first.count(";") > first.count(",")
         return ";" if many or "," not in first else ","
@@ -155,12 +168,31 @@ def row_blocks(
     path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """The lines of a file of columns as `line_blocks` has them; what stands above the columns, a
-    title or comments from `#` on, is blank."""
+    title or comments from `#` on, is blank, but for a comment that names the columns."""
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     for number, lines in blocks:
         if number == 1 and (above := lines_above(lines)):
+            names = _names_noted(lines, above)
             lines = [*[""] * above, *lines[above:]]
+            if names:
+                lines[above - 1] = names
         yield number, lines
+
+
+def _names_noted(lines: Sequence[str], above: int) -> str:
+    """The names of columns in the comment above them; "" where it is another one.
+
+    >>> _names_noted(["#tax_id\tGeneID", "9606\t1"], 1), _names_noted(["# a, b", "c,d"], 1)
+    ('tax_id\tGeneID', '')
+    """
+    note, row = lines[above - 1], next((line for line in lines[above:] if line.strip()), "")
+    told = note[1:]
+    for separator in "\t;,|":
+        if told.count(separator) == row.count(separator) > 0 and note[:1] == "#" != told[:1]:
+            words = told.split(separator)
+            named = all(map(str.strip, words)) and not any(map(is_value, words))
+            return told if named and (separator == "\t" or told[:1].strip()) else ""
+    return ""
 
 
 def lines_above(lines: Sequence[str]) -> int:
@@ -212,6 +244,18 @@ def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str
                 bad.note(path, number, line.rstrip("\r"), why, "id<TAB>name")
             else:
                 names.label(entity, name)
+
+
+def names_of(path: Path, known: Collection[str], encoding: str) -> bool:
+    """Whether a file is lines of two columns by tabs, most of them first an id that is known."""
+    if not path.is_file():
+        return False
+    try:
+        _, lines = next(line_blocks(path, encoding=encoding), (1, list[str]()))
+    except JaxkgError:
+        return False  # no text
+    ids = [line.partition("\t")[0].strip() for line in lines if line.count("\t") == 1]
+    return 2 * sum(id in known for id in ids) > len(lines)
 
 
 def csv_rows(
@@ -375,10 +419,15 @@ class Rows:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
         elif len(fields) > 3 and not by_word and not self.asked and source is None:
             self._refuse_wide(number, [row, *below])
+            times = [cells[3].strip() for _, cells in [row, *below] if len(cells) == 4]
+            dated = len(fields) == 4 and self.said is not None and all_days(times)
+            rest = "the fourth as the time of each" if dated else "the others left out"
             self.reading = (
-                f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, the others left "
-                "out; if each row is a thing and each column a relation, add --format table"
+                f"columns 1 to 3 of {len(fields)} taken as head, relation, tail, {rest}; if each "
+                "row is a thing and each column a relation, add --format table"
             )
+            if dated:
+                self.layout = dataclasses.replace(self.layout, beside=(("time", 3),))
         told = [f"{', '.join(left)} left out"] if any(left) else []
         told += [f"{', '.join(name for name, _ in said)} said of each"] if said else []
         self.reading = "; ".join(filter(None, [self.reading, *told]))

@@ -32,8 +32,10 @@ _OF_THE_FILE = ("xmlns", "xsi:", "xml:space", "xml:base", "schemaLocation")
 """What attributes begin with that say something of the file alone."""
 _TEXT = "#text"
 _CALLS = frozenset(("id", "ui", "key", "uid"))
-_LONE = frozenset(("term", "href", "value", "val", "when", "label", "uri", "url", "resource"))
-"""Attributes that, alone, are what their element says."""
+_CALLED = _CALLS | {"name", "title", "label"}
+_LONE_WORDS = "term href value val when label uri url resource string"
+_LONE = frozenset(_LONE_WORDS.split())
+"""Attributes, and elements, that are, alone, what their element says."""
 
 
 def walk(
@@ -128,7 +130,39 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
 
     walk(path, start, end, text, on_progress)
     root = next(iter(whole), "")
-    return root, whole.get(root)
+    several, ids = set[str](), set[str]()
+    _look(whole.get(root), several, ids)
+    return root, _even(whole.get(root), several, ids)
+
+
+def _look(value: Any, several: set[str], ids: set[str]) -> None:
+    """Gather the names of elements that come several times in one, and ids of elements."""
+    for item in value if isinstance(value, list) else ():
+        _look(item, several, ids)
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if isinstance(item, list):
+            several.add(key)
+        if key.lower() == "id" and isinstance(item, str):
+            ids.add(item)
+        _look(item, several, ids)
+
+
+def _even(value: Any, several: set[str], ids: set[str]) -> Any:
+    """A value in which an element that comes several times elsewhere is a list of one, and what
+    refers to elements is their ids.
+
+    >>> _even({"a": {"x": "#i"}, "b": "#i #j"}, {"a"}, {"i", "j"})
+    {'a': [{'x': 'i'}], 'b': ['i', 'j']}
+    """
+    if isinstance(value, dict):
+        evened = ((key, _even(item, several, ids)) for key, item in value.items())
+        return {key: [v] if key in several and isinstance(v, dict) else v for key, v in evened}
+    if isinstance(value, list):
+        return [_even(item, several, ids) for item in value]
+    told = value.split() if isinstance(value, str) and value.startswith("#") else []
+    if told and all(item[0] == "#" and item[1:] in ids for item in told):
+        return told[0][1:] if len(told) == 1 else [item[1:] for item in told]
+    return value
 
 
 def _several(value: Any) -> list[Any]:
@@ -176,7 +210,8 @@ def read_xml(path: Path, intake: Intake) -> None:
     root, document = xml_document(path, intake.options.on_progress)
     if isinstance(document, str) or not document:
         raise JaxkgError(f"{path}: no things in it: <{root}> holds no elements")
-    read_jsonl(path, intake, {root: document} if isinstance(document, list) else document)
+    named = isinstance(document, dict) and not _CALLED.isdisjoint(map(str.lower, document))
+    read_jsonl(path, intake, document if named else {root: document})
 
 
 def read_toml(path: Path, intake: Intake) -> None:

@@ -28,6 +28,13 @@ _KINDS = (
      "ask for the result as JSON or CSV"),
     (r"(?:.|\n){0,300}maven\.apache\.org/POM", "", "a Maven project", "write what it depends on "
      "as a graph (`mvn dependency:tree -DoutputType=graphml`)"),
+    (r"(?:.|\n){0,300}<topicMap", ".xtm", "a topic map", "turn it into RDF (Turtle), or write its "
+     "associations as CSV of head, relation, tail"),
+    (r"MSH\|", ".hl7", "a message of HL7 version 2", "take the same as FHIR's JSON, or as CSV"),
+    (r"(?:GIT|PATH|GEM)\n  remote: ", "", "a lock file of Bundler", "write its gems and what each "
+     "needs as CSV of from, to"),
+    (r'\{"id":\s*\{"@type":\s*"g:', "", "GraphSON of TinkerPop", "write the graph as GraphML "
+     "(`g.io('graph.graphml').write()`)"),
     (r"\[INFO\] |\+--- |\\--- ", "", "the text of a build's dependency tree", "write it as a graph "
      "(`mvn dependency:tree -DoutputType=graphml`), or as a CSV of from, to"),
     (r"(?:#.*\n|\s)*[\w.-]+(?:\[[\w,-]+\])?==\S+\n", "", "a list of packages",

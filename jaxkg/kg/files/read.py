@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import read_names
+from jaxkg.kg.files.delimited import names_of, read_names
 from jaxkg.kg.files.delimited_format import first_words
 from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
@@ -111,14 +111,17 @@ def read_graph(
     if on_reading and choice.others:
         rivals = ", ".join(f"{name!r} ({why})" for name, why in choice.others)
         on_reading(f"{path}: read as {chosen.name!r} ({choice.reason}); it may be {rivals}, too")
+    unread: list[str] = []
     if chosen.name == "folder":
         _refuse_columns(path, chosen, options)
         files, unread = files_of(path, encoding)
         if not files:
             return open_graph(path)  # which says what is missing
-        _read_folder(files, unread, intake)
+        _read_folder(files, intake)
     else:
         _read_file(path, chosen, intake)
+    if chosen.name == "folder":
+        _read_names_beside(path, unread, intake, given)
     joined = join_ends(intake.encoder, intake.edges, intake.tables, intake.say_of)
     intake.finish()
     encoder, found = intake.encoder, intake.names
@@ -169,7 +172,7 @@ def _read_file(path: Path, format: Format, intake: Intake) -> None:
     format.read(path, intake)
 
 
-def _read_folder(files: list[tuple[Path, Choice]], unread: list[str], intake: Intake) -> None:
+def _read_folder(files: list[tuple[Path, Choice]], intake: Intake) -> None:
     """Read all files of a folder that are read together; see `files_of`."""
     firsts = [first_words(file, choice.format.name, intake.options) for file, choice in files]
     tables: list[str] = []
@@ -185,7 +188,22 @@ def _read_folder(files: list[tuple[Path, Choice]], unread: list[str], intake: In
     if tables:
         told.insert(0, f"{', '.join(tables)} {PLAIN_TABLE}")
     intake.readings = told
-    intake.tell(f"left out: {', '.join(unread)}" if unread else "")
+
+
+def _read_names_beside(
+    folder: Path, unread: list[str], intake: Intake, given: NameCollector
+) -> None:
+    """Take files that name what the others hold, as benchmarks have them (`entity2text.txt`)."""
+    known = {*intake.encoder.entities, *intake.encoder.relations}
+    named = [name for name in unread if names_of(folder / name, known, intake.options.encoding)]
+    for name in named:
+        names = NameCollector()
+        read_names(folder / name, names, intake.bad, encoding=intake.options.encoding)
+        given.display = names.display | given.display
+        given.aliases = names.aliases | given.aliases
+    intake.tell(f"{', '.join(named)} read as names" if named else "")
+    others = [name for name in unread if name not in named]
+    intake.tell(f"left out: {', '.join(others)}" if others else "")
 
 
 def _name(found: NameCollector, given: NameCollector, relations: Iterable[str]) -> None:

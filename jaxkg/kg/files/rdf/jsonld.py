@@ -15,7 +15,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
-_KEY = re.compile(rb'"@(?:context|graph|id|type)"\s*:')
+_KEY = re.compile(rb'"@(?:context|graph|id)"\s*:')
 _SCRIPT = re.compile(
     rb"""<script\b[^<>]*type\s*=\s*["']?application/ld\+json["']?[^<>]*>""", re.IGNORECASE
 )
@@ -44,6 +44,7 @@ _CONTEXTS = {
     "schema.org": _SCHEMA,
     "schema.org/docs/jsonldcontext.json": _SCHEMA,
     "schema.org/docs/jsonldcontext.jsonld": _SCHEMA,
+    **dict.fromkeys([f"w3id.org/ro/crate/1.{at}/context" for at in range(3)], _SCHEMA),
     "www.w3.org/ns/activitystreams": _context(
         "https://www.w3.org/ns/activitystreams#",
         "actor object target attributedTo inReplyTo to cc bto bcc url partOf first last next prev "

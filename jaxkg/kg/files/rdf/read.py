@@ -40,6 +40,9 @@ NAMES = (
     "http://schema.org/name",
     "https://schema.org/name",
     "http://xmlns.com/foaf/0.1/name",
+    "https://www.w3.org/ns/activitystreams#name",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
 )
 """What gives names where no label does."""
 
@@ -174,9 +177,14 @@ class RdfFiles:
             if node not in nodes:
                 self._quoted[0].take(node, parts)
                 nodes.add(node)
-        for entity in self._entities:
-            if entity not in names.display and entity not in nodes and bare_name(entity) != entity:
-                names.label(entity, bare_name(entity))
+        bare = [entity for entity in self._entities if entity not in {*names.display, *nodes}]
+        alike = Counter(map(_place, bare))
+        for entity in bare:
+            name = bare_name(entity)
+            if alike[_place(entity)] > 1 and not entity.startswith(('"', "_:", "<<(")):
+                name = "/".join(re.split(r"[/#]", entity.rstrip("/#"))[-2:])
+            if name != entity:
+                names.label(entity, name)
         for quoted in self._quoted:
             said = quoted.names(
                 lambda entity: names.display.get(entity) or bare_name(entity),
@@ -323,6 +331,11 @@ def label_rank(predicate: str, language: str | None, wanted: str = "en") -> int:
 def bare_name(entity: str) -> str:
     """What an entity without a name is called."""
     return entity if entity.startswith(('"', "_:", "<<(")) else tail_of(entity)
+
+
+def _place(entity: str) -> tuple[str, str]:
+    """Where an entity is from, and the end of its IRI, which may be that of others there."""
+    return entity.partition("://")[2].partition("/")[0], bare_name(entity)
 
 
 def tail_of(iri: str) -> str:

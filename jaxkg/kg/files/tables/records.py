@@ -10,7 +10,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxkg.kg.files.json.relations import RELATION_KEYS, Ends, links, said_by
@@ -91,11 +91,12 @@ class Records:
         self.key = _id_key(objects) or _called_by(first, self._called)
         words = relation_words(self.key).lower()
         known = self.key.lower() in _IDS or _folded(self.key) in _SHOWN or words.endswith(" name")
-        if (not known and not _apart(objects, self.key)) or len(_told(objects, self.key)) < len(
-            objects
-        ):
+        lacking = len(_told(objects, self.key)) < len(objects)
+        again = not known and words.split()[-1:] not in [[word] for word in _CODED]
+        if lacking or (again and not _apart(objects, self.key)):
             self.key = next((key for key in first if _is_coded(objects, key)), self.key)
             known |= _apart(objects, self.key)
+            words = relation_words(self.key).lower()
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         self._nameless = (
@@ -111,7 +112,7 @@ class Records:
             # What a rule found is no more of the rule; a record with a name may be it.
             self._nameless = all(id in intake.names.display for id in again)
             self._why = "calls other records"
-        plain = self.key.lower() in _IDS or self._nameless
+        plain = self.key.lower() in _IDS or self._nameless or last in _CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
@@ -376,30 +377,38 @@ def _varying(
     astray: set[tuple[str, str]] = set()
     local: set[str] = set()
     for record in records:
-        for relation, value in record.items():
-            several = isinstance(value, list)
-            for item in value if several else [value]:
-                if not isinstance(item, dict) or not (
-                    key := _key_within(relation, item, several=several)
-                ):
+        for relation, item, key in _objects_in(record):
+            if isinstance(item[key], dict | list):
+                continue
+            known = said.setdefault((relation, key, str(item[key])), {})
+            nameless = not any(_folded(name) in _SHOWN for name in item)
+            for name, told in item.items():
+                if isinstance(told, list) or (isinstance(told, dict) and not nameless):
                     continue
-                if isinstance(item[key], dict | list):
-                    continue
-                known = said.setdefault((relation, key, str(item[key])), {})
-                nameless = not any(_folded(name) in _SHOWN for name in item)
-                for name, told in item.items():
-                    if isinstance(told, list) or (isinstance(told, dict) and not nameless):
-                        continue
-                    if known.setdefault(name, told) != told:
-                        if key.lower() in _IDS and (
-                            isinstance(told, dict) or _folded(name) in _SHOWN[1:5]
-                        ):
-                            local.add(relation)
-                        elif key.lower() in _IDS or _folded(key) in _SHOWN:
-                            varied.setdefault(relation, set()).add(name)
-                        else:
-                            astray.add((relation, key))
+                if known.setdefault(name, told) != told:
+                    if key.lower() in _IDS and (
+                        isinstance(told, dict) or _folded(name) in _SHOWN[1:5]
+                    ):
+                        local.add(relation)
+                    elif key.lower() in _IDS or _folded(key) in _SHOWN:
+                        varied.setdefault(relation, set()).add(name)
+                    else:
+                        astray.add((relation, key))
     return varied, astray, local
+
+
+def _objects_in(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Objects within a record, at any depth, that a key calls: what each is to the one around it,
+    itself, and its key."""
+    for relation, value in record.items():
+        several = isinstance(value, list)
+        for item in value if several else [value]:
+            if not isinstance(item, dict) or not item:
+                continue
+            if key := _key_within(relation, item, several=several):
+                yield relation, item, key
+            plain = key or several or not all(map(relation_words, item))
+            yield from _objects_in(item if plain else _opened(relation, item))
 
 
 def _is_place(key: str, value: list[Any]) -> bool:
@@ -575,6 +584,8 @@ def _titled(record: dict[str, Any]) -> dict[str, Any]:
     """
     if any(_folded(key) in _SHOWN for key in record):
         return record
+    if not any(key.lower() in _IDS for key in record) and (named := _named_within(record)):
+        return named
     for key, within in record.items():
         for name, said in within.items() if isinstance(within, dict) else ():
             titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
@@ -582,6 +593,30 @@ def _titled(record: dict[str, Any]) -> dict[str, Any]:
                 rest = {other: said for other, said in within.items() if other != name}
                 return record | {key: rest, "title": said}
     return record
+
+
+def _named_within(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with id and title of a part of it that has both, and is no thing itself; nothing
+    where none has.
+
+    >>> _named_within({"ident": {"nctId": "N1", "briefTitle": "Pain", "phase": 3}, "done": True})
+    {'id': 'N1', 'title': 'Pain', 'ident': {'phase': 3}, 'done': True}
+    """
+    for key, within in record.items():
+        texts = _told_texts(within) if isinstance(within, dict) else {}
+        last = {
+            (relation_words(name).lower().split() or [""])[-1]: name for name in reversed(texts)
+        }
+        id = next((last[word] for word in ("id", "identifier", "number") if word in last), "")
+        title, *of = last.get("title", ""), *relation_words(id).lower().split()[:-1]
+        if title and of and " ".join(of) != relation_words(key).lower():
+            rest = {name: said for name, said in within.items() if name not in (id, title)}
+            return {"id": texts[id], "title": texts[title]} | record | {key: rest}
+    return {}
+
+
+def _told_texts(record: dict[str, Any]) -> dict[str, str]:
+    return {key: said for key, said in record.items() if isinstance(said, str) and said.strip()}
 
 
 def text_of(value: Any, key: str) -> str:

@@ -98,7 +98,10 @@ def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:
     if not _names_columns(names) or header_columns(names) is not None:
         return False
     below = [{row[at].casefold() for row in rows[1:] if at < len(row)} for at in range(len(names))]
-    return any(name in others and name not in cells for name, cells in zip(names, below))
+    return any(
+        name in others and name not in cells and not is_value(name)
+        for name, cells in zip(names, below)
+    )
 
 
 def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:

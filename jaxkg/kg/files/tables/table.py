@@ -35,6 +35,10 @@ DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
 _NULL = frozenset(("", "NULL", "\\N", ":"))
 """Cells that say nothing, as databases write them."""
+_LINK = re.compile(r"([^(),\[\]]+) \(https?://[^\s()]+\)|\[([^\]]+)\]\(https?://[^\s()]+\)")
+_LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
+"""Names with addresses, as pages refer to others."""
+_TAGS = re.compile(r"(?:<[^<>\s]+>)+")
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _NEARLY = Decimal("1e-6")
@@ -494,9 +498,15 @@ def _told(cell: str) -> list[str]:
 
     >>> _told("NULL"), _told('["a", 2]'), _told("{a,b}"), _told("[sic]"), _told("a")
     ([], ['a', '2'], ['a', 'b'], ['[sic]'], ['a'])
+    >>> _told("Ship it (https://x.org/1), Rest (https://x.org/2)"), _told("<sea><net>")
+    (['Ship it', 'Rest'], ['sea', 'net'])
     """
     if cell in _NULL:
         return []
+    if _LINKS.fullmatch(cell):
+        return [(told or name).strip() for name, told in _LINK.findall(cell)]
+    if cell[0] == "<" and _TAGS.fullmatch(cell):
+        return cell[1:-1].split("><")
     if cell[0] == "[" and cell[-1] == "]":
         try:
             listed = read_json(cell)
