@@ -180,18 +180,18 @@ def row_blocks(
 
 
 def _names_noted(lines: Sequence[str], above: int) -> str:
-    """The names of columns in the comment above them; "" where it is another one.
+    r"""The names of columns in the comment above them; "" where it is another one.
 
     >>> _names_noted(["#tax_id\tGeneID", "9606\t1"], 1), _names_noted(["# a, b", "c,d"], 1)
     ('tax_id\tGeneID', '')
     """
     note, row = lines[above - 1], next((line for line in lines[above:] if line.strip()), "")
-    told = note[1:]
+    text = note[1:]
     for separator in "\t;,|":
-        if told.count(separator) == row.count(separator) > 0 and note[:1] == "#" != told[:1]:
-            words = told.split(separator)
+        if text.count(separator) == row.count(separator) > 0 and note[:1] == "#" != text[:1]:
+            words = text.split(separator)
             named = all(map(str.strip, words)) and not any(map(is_value, words))
-            return told if named and (separator == "\t" or told[:1].strip()) else ""
+            return text if named and (separator == "\t" or text[:1].strip()) else ""
     return ""
 
 

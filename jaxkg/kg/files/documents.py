@@ -159,9 +159,9 @@ def _even(value: Any, several: set[str], ids: set[str]) -> Any:
         return {key: [v] if key in several and isinstance(v, dict) else v for key, v in evened}
     if isinstance(value, list):
         return [_even(item, several, ids) for item in value]
-    told = value.split() if isinstance(value, str) and value.startswith("#") else []
-    if told and all(item[0] == "#" and item[1:] in ids for item in told):
-        return told[0][1:] if len(told) == 1 else [item[1:] for item in told]
+    marks = value.split() if isinstance(value, str) and value.startswith("#") else []
+    if marks and all(item[0] == "#" and item[1:] in ids for item in marks):
+        return marks[0][1:] if len(marks) == 1 else [item[1:] for item in marks]
     return value
 
 

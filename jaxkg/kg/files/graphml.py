@@ -21,7 +21,7 @@ from jaxkg.kg.files.documents import walk
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.json.relations import ends_of, said_by
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
-from jaxkg.kg.files.tables.records import CALLED
+from jaxkg.kg.files.tables.record_names import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress
 
 NETWORK_FORMATS = ("graphml", "gexf")

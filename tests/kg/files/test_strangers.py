@@ -327,11 +327,20 @@ _STUDY = {"sections": {"ident": {"trialId": "T1", "briefTitle": "Rest"}, "status
 _TENDER = {"id": "t1", "title": "Road", "cost": {"amount": 7}}
 WEB = {
     "typed.jsonl": (
-        [{"id": "1", "title": {"S": "Net"}, "by": _TYPED},
-         {"id": "2", "title": {"S": "Tide"}, "at": {"$date": {"$numberLong": "86400000"}}}],
-        {("Net", "by", "Gull Records"), ("Gull Records", "tags", "air"), ("Tide", "at", "1970-01-02")},
+        [
+            {"id": "1", "title": {"S": "Net"}, "by": _TYPED},
+            {"id": "2", "title": {"S": "Tide"}, "at": {"$date": {"$numberLong": "86400000"}}},
+        ],
+        {
+            ("Net", "by", "Gull Records"),
+            ("Gull Records", "tags", "air"),
+            ("Tide", "at", "1970-01-02"),
+        },
     ),
-    "fields.json": ({"documents": [_DOCUMENT]}, {("Ayr", "zones", "old"), ("Ayr", "zones", "port")}),
+    "fields.json": (
+        {"documents": [_DOCUMENT]},
+        {("Ayr", "zones", "old"), ("Ayr", "zones", "port")},
+    ),
     "codes.json": (
         [{"entryType": "reviewed", "accession": f"P{at}", "length": at} for at in (5, 6)],
         {("P5", "length", "5"), ("P6", "entryType", "reviewed")},
@@ -341,51 +350,98 @@ WEB = {
         {("s2", "owner by", "Acme")},
     ),
     "sections.json": (
-        {"studies": [_STUDY | {"hasResults": True}]}, {("Rest", "status now", "done")},
+        {"studies": [_STUDY | {"hasResults": True}]},
+        {("Rest", "status now", "done")},
     ),
     "versions.json": (
-        {"package": [{"name": "syn", "version": "1"}, {"name": "syn", "version": "2"},
-                     {"name": "app", "version": "3", "needs": ["syn 1"]}]},
+        {
+            "package": [
+                {"name": "syn", "version": "1"},
+                {"name": "syn", "version": "2"},
+                {"name": "app", "version": "3", "needs": ["syn 1"]},
+            ]
+        },
         {("syn 1", "version", "1"), ("app", "needs", "syn 1")},
     ),
     "related.json": (
-        {"id": "b1", "name": "Nets", "relations": [
-            {"type": "member of", "direction": "backward", "artist": {"id": "a1", "name": "Ann"}}]},
+        {
+            "id": "b1",
+            "name": "Nets",
+            "relations": [
+                {
+                    "type": "member of",
+                    "direction": "backward",
+                    "artist": {"id": "a1", "name": "Ann"},
+                }
+            ],
+        },
         {("Ann", "member of", "Nets")},
     ),
     "names.json": (
-        [{"id": "r1", "names": [{"value": "EC", "types": ["acronym"]},
-                                {"value": "Ely College", "types": ["display"]}], "year": 1900},
-         {"id": "r2", "names": ["Ayr College"], "year": 1950}],
+        [
+            {
+                "id": "r1",
+                "names": [
+                    {"value": "EC", "types": ["acronym"]},
+                    {"value": "Ely College", "types": ["display"]},
+                ],
+                "year": 1900,
+            },
+            {"id": "r2", "names": ["Ayr College"], "year": 1950},
+        ],
         {("Ely College", "year", "1900"), ("Ayr College", "year", "1950")},
     ),
     "profile.json": (
-        [{"id": "U1", "name": "ann", "real_name": "Ann Lee",
-          "profile": {"real_name": "Ann Lee", "title": "Sailor"}}],
+        [
+            {
+                "id": "U1",
+                "name": "ann",
+                "real_name": "Ann Lee",
+                "profile": {"real_name": "Ann Lee", "title": "Sailor"},
+            }
+        ],
         {("Ann Lee", "profile title", "Sailor")},
     ),
     "parts.json": (
-        {"id": 603, "title": "Gull", "genres": [{"id": 28, "name": "Sea"}],
-         "crew": [{"id": 6, "name": "Ann"}, {"id": 7, "name": "Bo"}]},
+        {
+            "id": 603,
+            "title": "Gull",
+            "genres": [{"id": 28, "name": "Sea"}],
+            "crew": [{"id": 6, "name": "Ann"}, {"id": 7, "name": "Bo"}],
+        },
         {("Gull", "genres", "Sea"), ("Gull", "crew", "Bo")},
     ),
     "releases.json": (
-        {"releases": [{"id": "a", "tender": _TENDER},
-                      {"id": "b", "tender": _TENDER | {"title": "Quay", "cost": {"amount": 9}}}]},
+        {
+            "releases": [
+                {"id": "a", "tender": _TENDER},
+                {"id": "b", "tender": _TENDER | {"title": "Quay", "cost": {"amount": 9}}},
+            ]
+        },
         {("a", "tender", "Road"), ("b", "tender", "Quay"), ("Quay", "cost amount", "9")},
     ),
     "page.json": (
-        [{"page": 1}, [{"country": {"id": "NO", "value": "Norway"}, "year": 2020 + at}
-                       for at in range(3)]],
+        [
+            {"page": 1},
+            [{"country": {"id": "NO", "value": "Norway"}, "year": 2020 + at} for at in range(3)],
+        ],
         {("2021", "country", "Norway")},
     ),
     "kinds.json": (
-        {"members": [{"Building": {"id": "h", "name": "Hall"}}, {"Road": {"id": "m", "name": "Mall"}}]},
+        {
+            "members": [
+                {"Building": {"id": "h", "name": "Hall"}},
+                {"Road": {"id": "m", "name": "Mall"}},
+            ]
+        },
         {("Hall", "type", "Building"), ("Mall", "type", "Road")},
     ),
     "maps.json": (
-        {"prefix": {"ex": "http://x"}, "agent": {"ex:ann": {"label": "Ann"}},
-         "used": {"_:u1": {"agent": "ex:ann"}}},
+        {
+            "prefix": {"ex": "http://x"},
+            "agent": {"ex:ann": {"label": "Ann"}},
+            "used": {"_:u1": {"agent": "ex:ann"}},
+        },
         {("_:u1", "agent", "Ann")},
     ),
     "places.json": (
@@ -394,27 +450,38 @@ WEB = {
     ),
     "feed.xml": (
         "<?xml version='1.0'?><feed><request verb='List' set='a' from='b'/><list><record><header>"
-        "<identifier>o:1</identifier></header><meta><dc><title>On nets</title><creator>Ann</creator>"
-        "</dc></meta></record><record><header><identifier>o:2</identifier></header><meta><dc>"
+        "<identifier>o:1</identifier></header><meta><dc><title>On nets</title><creator>Ann"
+        "</creator></dc></meta></record><record><header><identifier>o:2</identifier></header><meta><dc>"
         "<title>On boats</title><creator>Bo</creator></dc></meta></record></list></feed>",
         {("On nets", "creator", "Ann"), ("On boats", "creator", "Bo")},
     ),
     "outline.xml": (
-        "<?xml version='1.0'?><body><part title='Sea'><part title='Nets'/><part title='Boats'/></part>"
-        "<part title='Land'><part title='Carts' url='#c'/></part><made id='c' name='Cartwright'/></body>",
+        "<?xml version='1.0'?><body><part title='Sea'><part title='Nets'/><part title='Boats'/>"
+        "</part><part title='Land'><part title='Carts' url='#c'/></part>"
+        "<made id='c' name='Cartwright'/></body>",
         {("Land", "part", "Carts"), ("Carts", "url", "Cartwright")},
     ),
-    "noted.tsv": ("#gene id\tname\tchromosome\n1\tA1BG\t19\n2\tA2M\t12\n", {("A2M", "chromosome", "12")}),
-    "tabs.csv": ("id\tname\tsize, m\n7\tNets, Ltd\t3\n8\tBoats\t4\n", {("Nets, Ltd", "size, m", "3")}),
+    "noted.tsv": (
+        "#gene id\tname\tchromosome\n1\tA1BG\t19\n2\tA2M\t12\n",
+        {("A2M", "chromosome", "12")},
+    ),
+    "tabs.csv": (
+        "id\tname\tsize, m\n7\tNets, Ltd\t3\n8\tBoats\t4\n",
+        {("Nets, Ltd", "size, m", "3")},
+    ),
     "links.csv": (
         'Name,Tasks\nWeb,"Plan (https://x.org/1), Draw (https://x.org/2)"\nApp,<b><c>\n',
         {("Web", "Tasks", "Draw"), ("App", "Tasks", "c")},
     ),
-    "values.csv": ("entity,attribute,value\nOslo,size,7\nOslo,land,Norway\n", {("Oslo", "land", "Norway")}),
-    "dated.tsv": (
-        "Ann\tmet\tBo\t2014-01-01\nBo\tmet\tCy\t2014-01-02\n", {("Bo met Cy", "time", "2014-01-02")},
+    "values.csv": (
+        "entity,attribute,value\nOslo,size,7\nOslo,land,Norway\n",
+        {("Oslo", "land", "Norway")},
     ),
-}  # fmt: skip
+    "dated.tsv": (
+        "Ann\tmet\tBo\t2014-01-01\nBo\tmet\tCy\t2014-01-02\n",
+        {("Bo met Cy", "time", "2014-01-02")},
+    ),
+}
 
 
 @pytest.mark.parametrize("name", WEB)

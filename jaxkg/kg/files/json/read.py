@@ -28,16 +28,8 @@ from jaxkg.kg.files.json.stream import pieces
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, surest
 from jaxkg.kg.files.protocol import named as name_ends
-from jaxkg.kg.files.tables.records import (
-    CALLED,
-    Malformed,
-    Named,
-    Records,
-    Triple,
-    said_of,
-    shown,
-    text_of,
-)
+from jaxkg.kg.files.tables.record_names import CALLED, Malformed, shown, text_of
+from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of
 from jaxkg.kg.files.tables.table import SORT
 from jaxkg.kg.files.textfile import line_blocks, text_chunks
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT

@@ -8,41 +8,29 @@ told by a format's name: what is the same in shape is read the same.
 
 from __future__ import annotations
 
-import datetime
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from jaxkg.kg.files.json.relations import ends_of, links
-from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.json.wrapping import (
+    ADDRESS,
+    OWN,
+    TYPED,
+    VALUES,
+    identified,
+    named_once,
+    unwrapped,
+)
 from jaxkg.kg.files.tables.keys import IDS, KEY, one_of
-from jaxkg.kg.files.tables.records import VERSION
+from jaxkg.kg.files.tables.record_names import VERSION
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
 _BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source", "tags")
 """Keys under which an object keeps what it says of itself."""
-_WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
-"""The one key of an object that is but another one wrapped."""
-_BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
-"""What may stand beside it, and says how it was found."""
-_VALUES = ("value", "@value", "#text", "$", "_text", "text")
-_TYPED = re.compile(
-    r"S|N|B|BOOL|NULL|[SN]S|L|M|\$(?:oid|date|number\w+)|(?:string|integer|double|boolean|timestamp|"
-    r"reference|null|geoPoint|map|array)Value"
-)
-"""The one key of a value of DynamoDB, MongoDB and Firestore."""
-_VALUE_KEYS = frozenset(_VALUES)
-_OF_VALUES = frozenset(
-    (
-        *("lang", "language", "@language", "xml:lang", "type", "@type", "datatype", "unit"),
-        *("format", "schemeuri"),
-    )
-)
-"""What may stand beside a value that is wrapped."""
-_ADDRESS = frozenset(("uri", "path", "host"))
+_VALUE_KEYS = frozenset(VALUES)
 _PAGES = frozenset(("edges", "nodes", "pageinfo", "totalcount", "cursor", "count", "next"))
 """Keys of a page of a list."""
 _LISTS_WORDS = (
@@ -91,16 +79,16 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return _flat(key, held) if held and isinstance(held[0], dict) else held
     if not isinstance(value, dict):
         return value
-    if not _OWN.isdisjoint(value):
-        value = _own(value)
+    if not OWN.isdisjoint(value):
+        value = identified(value)
     for inner in value.values():
         if type(inner) is dict or type(inner) is list:
             break
     else:
-        typed = len(value) == 1 and _TYPED.fullmatch(next(iter(value)))
-        if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != _ADDRESS:
+        typed = len(value) == 1 and TYPED.fullmatch(next(iter(value)))
+        if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != ADDRESS:
             return value
-    if len(value) <= _FEW and (held := _wrapped(value)) is not value:
+    if len(value) <= _FEW and (held := unwrapped(value)) is not value:
         return plain(held, key, maps)
     if (page := _page(value)) is not None:
         return plain(page, key, maps)
@@ -132,132 +120,11 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         told = [part for item in told for part in (item if isinstance(item, list) else [item])]
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
-    return _named_once(found)
-
-
-_NAMED = ("value", "name", "title", "fullName", "text")
-_SHOWN_WORDS = re.compile(r"display|label|official|preferred|usual|main", re.I)
-
-
-def _named_once(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of several names as one of the name that is shown and others.
-
-    >>> _named_once({"id": 7, "names": [{"value": "EC", "types": ["acronym"]},
-    ...                                 {"value": "Ely College", "types": ["display"]}]})
-    {'id': 7, 'name': 'Ely College', 'aliases': ['EC']}
-    """
-    key = next((k for k in ("names", "titles") if isinstance(record.get(k), list)), "")
-    if not key or not record.keys().isdisjoint(("name", "title", "aliases")):
-        return record
-    texts: list[tuple[bool, str]] = []
-    for item in record[key]:
-        told = item if isinstance(item, dict) else {"value": item}
-        text = next((told[word] for word in _NAMED if isinstance(told.get(word), str)), "")
-        if not text.strip():
-            return record
-        rest = (str(said) for word, said in told.items() if word not in _NAMED)
-        texts.append((not any(map(_SHOWN_WORDS.search, rest)), text))
-    ordered = [text for _, text in sorted(texts, key=lambda pair: pair[0])]
-    rest = {word: said for word, said in record.items() if word != key}
-    others = {"aliases": ordered[1:]} if ordered[1:] else {}
-    return rest | {"name": ordered[0], **others} if ordered else record
-
-
-_OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links"))
-_LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
-
-
-def _own(value: dict[str, Any]) -> dict[str, Any]:
-    """An object whose id is the one by which others refer to it, where a standard says which.
-
-    JSON:API refers by type and id, FHIR by `Patient/1`, HAL by the links of an object; Kubernetes
-    has one name for things of several kinds.
-
-    >>> _own({"type": "people", "id": "9"}), _own({"resourceType": "Patient", "id": "p1"})["id"]
-    ({'type': 'people', 'id': 'people 9'}, 'Patient/p1')
-    """
-    id, sort = value.get("id"), value.get("type")
-    if value.keys() <= _LINKED and isinstance(sort, str) and str(id).isdecimal():
-        return value | {"id": f"{sort} {id}"}
-    if isinstance(value.get("resourceType"), str) and isinstance(id, str):
-        return {"id": f"{value['resourceType']}/{id}", "type": value["resourceType"]} | {
-            key: said for key, said in value.items() if key not in ("id", "resourceType")
-        }
-    data = value.get("metadata")
-    if isinstance(kind := value.get("kind"), str) and isinstance(data, dict) and "name" in data:
-        own = {"id": f"{kind}/{data['name']}", "type": kind, **data}
-        return own | {key: said for key, said in value.items() if key not in ("kind", "metadata")}
-    if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
-        return {"id": value["reference"]}
-    links = value.get("_links")
-    if isinstance(links, dict):
-        to = {key: item.get("href") for key, item in links.items() if isinstance(item, dict)}
-        own = {"id": to["self"]} if to.get("self") and "id" not in value else {}
-        rest = {key: said for key, said in value.items() if key != "_links"}
-        return own | rest | {k: v for k, v in to.items() if v and k not in {"self", *rest}}
-    return value
+    return named_once(found)
 
 
 def _is_thing(value: Any) -> bool:
     return isinstance(value, dict | list) and bool(value)
-
-
-def _wrapped(value: dict[str, Any]) -> Any:
-    """What an object holds that is but a wrapping; else the object."""
-    if len(value) == 1:
-        ((key, held),) = value.items()
-        if _TYPED.fullmatch(key) and (told := _untyped(key, held)) is not None:
-            return told
-    for key in _VALUES:
-        if key in value and not isinstance(value[key], dict | list):
-            beside = {name.lower().replace("-", "").replace("_", "") for name in value} - {key}
-            if beside <= _OF_VALUES:
-                return value[key]
-    if "date-parts" in value and isinstance(value["date-parts"], list):
-        parts = value["date-parts"]
-        parts = parts[0] if parts and isinstance(parts[0], list) else parts
-        if parts and all(isinstance(part, int) or str(part).isdecimal() for part in parts):
-            return "-".join(f"{int(part):02d}" for part in parts)
-    if "data" in value and value.keys() <= {"data", "links", "meta"} and "links" in value:
-        return value["data"]
-    lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]
-    if len(lone) == 1 and value.keys() <= {lone[0], *_BESIDE}:
-        return value[lone[0]]
-    if value.keys() == _ADDRESS:
-        return value["path"]
-    return value
-
-
-def _untyped(key: str, held: Any) -> Any:
-    """The value under a key that tells its type; None where it tells something else.
-
-    >>> _untyped("SS", ["a"]), _untyped("$date", {"$numberLong": "0"}), _untyped("L", "Ely")
-    (['a'], '1970-01-01', None)
-    """
-    lists = key in ("L", "SS", "NS", "arrayValue")
-    if key in ("NULL", "nullValue"):
-        return ""
-    if key.endswith("Value") and isinstance(held, dict):
-        return held.get("values", []) if lists else held.get("fields", held)
-    if key == "M" and isinstance(held, dict) and all(map(_is_typed, held.values())):
-        return held
-    if lists and isinstance(held, list) and (key != "L" or all(map(_is_typed, held))):
-        return held
-    if key == "$date":
-        held = held.get("$numberLong") if isinstance(held, dict) else held
-        if str(held).lstrip("-").isdecimal():
-            day = _EPOCH + datetime.timedelta(milliseconds=int(held)) if len(str(held)) < 15 else ""
-            return cell_text(day)
-    plain = isinstance(held, str | bool | int) and not lists and key != "M"
-    return held if plain else None
-
-
-_EPOCH = datetime.datetime(1970, 1, 1)
-
-
-def _is_typed(value: Any) -> bool:
-    lone = isinstance(value, dict) and len(value) == 1
-    return lone and _TYPED.fullmatch(next(iter(value))) is not None
 
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
@@ -306,7 +173,7 @@ def is_map(value: Any, key: str = "") -> bool:
     if not isinstance(value, dict) or not value:
         return False
     inside = [inner for inner in value.values() if isinstance(inner, dict)]
-    if len(inside) < len(value) or any(_wrapped(inner) is not inner for inner in inside):
+    if len(inside) < len(value) or any(unwrapped(inner) is not inner for inner in inside):
         return False
     if all("://" in name for name in value):
         return True
@@ -561,12 +428,12 @@ def _refer(lists: list[list[dict[str, Any]]]) -> bool:
     (True, False)
     """
     ids = [ids_in(records) for records in lists]
-    for at, records in enumerate(lists):
+    for own, records in zip(ids, lists):
         for key in records[0]:
-            told = {str(record.get(key)) for record in records} - {"None"}
+            refers = {str(record.get(key)) for record in records} - {"None"}
             is_key = not KEY.isdisjoint(relation_words(key).lower().split()[1:])
-            others = (some for place, some in enumerate(ids) if place != at)
-            if is_key and told and any(told <= some for some in others):
+            others = (others for others in ids if others is not own)
+            if is_key and refers and any(refers <= known for known in others):
                 return True
     return False
 

@@ -44,7 +44,7 @@ _CONTEXTS = {
     "schema.org": _SCHEMA,
     "schema.org/docs/jsonldcontext.json": _SCHEMA,
     "schema.org/docs/jsonldcontext.jsonld": _SCHEMA,
-    **dict.fromkeys([f"w3id.org/ro/crate/1.{at}/context" for at in range(3)], _SCHEMA),
+    **dict.fromkeys([f"w3id.org/ro/crate/1.{minor}/context" for minor in range(3)], _SCHEMA),
     "www.w3.org/ns/activitystreams": _context(
         "https://www.w3.org/ns/activitystreams#",
         "actor object target attributedTo inReplyTo to cc bto bcc url partOf first last next prev "

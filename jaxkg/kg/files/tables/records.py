@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -16,51 +15,48 @@ from typing import Any
 from jaxkg.kg.files.json.relations import RELATION_KEYS, Ends, links, said_by
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import (
-    IDS,
     KEY,
     TakenTable,
-    is_code,
     is_key,
     numbered,
     one_of,
     row_id,
     row_names,
 )
+from jaxkg.kg.files.tables.record_names import (
+    CODED,
+    RECORD_IDS,
+    SHOWN,
+    VERSION,
+    Malformed,
+    apart,
+    called_by,
+    folded,
+    id_key,
+    is_coded,
+    key_within,
+    shown_name,
+    tells_when,
+    text_of,
+    texts_under,
+    titled,
+)
 from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, row_sort
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
-from jaxkg.kg.queries.columns import all_days, is_value
+from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
-CALLED = ("id", "name", "label")
-"""Keys by which a record that is an entity is called; beside an id the next is its name."""
-_TITLES = ("title", "full name", "code", "number")
-"""Keys by which a record is called that has none of these."""
-_IDS = frozenset((*IDS, "orcid"))
-"""Keys by which others refer to a record, in small letters."""
-_SHOWN = (
-    "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
-)  # fmt: skip
-"""Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
-_CODED = frozenset((*KEY, "accession", "ui"))
-"""Last words of keys that call records, where the surer ones do not."""
 _BACK = frozenset(("backward", "inward", "in", "incoming", "reverse"))
 """Directions of relations that lead to what tells them."""
 _ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
 _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
-VERSION = re.compile(
-    r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
-)
 _SAMPLED = 2000
 
 Named = tuple[str, str | None, list[str]]
 """An id, its display name, its other names."""
 Triple = tuple[Named, Named, Named]
-
-
-class Malformed(Exception):
-    """A record that is JSON but neither a triple nor an entity."""
 
 
 class Records:
@@ -85,17 +81,19 @@ class Records:
         first = sample[0]
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        first = _titled(first)
-        objects = [_titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
+        first = titled(first)
+        objects = [titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
-        self.key = _id_key(objects) or _called_by(first, self._called)
+        self.key = id_key(objects) or called_by(first, self._called)
         words = relation_words(self.key).lower()
-        known = self.key.lower() in _IDS or _folded(self.key) in _SHOWN or words.endswith(" name")
-        lacking = len(_told(objects, self.key)) < len(objects)
-        again = not known and words.split()[-1:] not in [[word] for word in _CODED]
-        if lacking or (again and not _apart(objects, self.key)):
-            self.key = next((key for key in first if _is_coded(objects, key)), self.key)
-            known |= _apart(objects, self.key)
+        known = (
+            self.key.lower() in RECORD_IDS or folded(self.key) in SHOWN or words.endswith(" name")
+        )
+        lacking = len(texts_under(objects, self.key)) < len(objects)
+        again = not known and words.split()[-1:] not in [[word] for word in CODED]
+        if lacking or (again and not apart(objects, self.key)):
+            self.key = next((key for key in first if is_coded(objects, key)), self.key)
+            known |= apart(objects, self.key)
             words = relation_words(self.key).lower()
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
@@ -104,20 +102,20 @@ class Records:
             and len(again) > 2
             and len(set(again)) <= DIFFERENT * len(again)
             and "://" not in again[0]
-        ) or _tells_when(first, self.key)
+        ) or tells_when(first, self.key)
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
         self._why = "comes again and again"
-        if refers and not self._nameless and not any(_folded(name) in _SHOWN for name in first):
+        if refers and not self._nameless and not any(folded(name) in SHOWN for name in first):
             # What a rule found is no more of the rule; a record with a name may be it.
             self._nameless = all(id in intake.names.display for id in again)
             self._why = "calls other records"
-        plain = self.key.lower() in _IDS or self._nameless or last in _CODED - KEY
+        plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
-        self._named = _shown(first, self.key, self._called)[0] is not None
+        self._named = shown_name(first, self.key, self._called)[0] is not None
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
         self._within = itertools.count(1)
         self._intake = intake
@@ -142,7 +140,7 @@ class Records:
         """
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
-        record = _titled(record)
+        record = titled(record)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
             if isinstance(record.get(of), str) and isinstance(record.get(label), str):
@@ -155,11 +153,11 @@ class Records:
             source = "" if told is None else text_of(told, str(source_key))
             sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
             return node, sort + self._of(record, node), source
-        key = self.key if self.key in record else _called_by(record, self._called, by_first=False)
+        key = self.key if self.key in record else called_by(record, self._called, by_first=False)
         if not key:
             raise Malformed(f"no {self.key!r}")
         called = text_of(record[key], key)
-        label, named = _shown(record, key, self._called)
+        label, named = shown_name(record, key, self._called)
         if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
         if called in self._again and isinstance(record.get("version"), str):
@@ -203,7 +201,7 @@ class Records:
         found = []
         for name, said in record.items():
             words = relation_words(name).lower().split() or [""]
-            if words[-1] in _ALIASES and isinstance(said, list) and key.lower() in _IDS:
+            if words[-1] in _ALIASES and isinstance(said, list) and key.lower() in RECORD_IDS:
                 found += [item.strip() for item in said if isinstance(item, str) and item.strip()]
                 named.add(name)
         return found
@@ -257,18 +255,17 @@ class Records:
                 said = said if isinstance(said, dict) else {"value": said}
                 triples += self._qualified(head, relation, _plain(name), said)
             return triples
-        key = _key_within(relation, item, several=several)
+        key = key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
         if not key and several and (link := _link(item)):
             rest = {name: said for name, said in item.items() if name != link}
-            tail, more = self._inner(link, item[link], _key_within(link, item[link], several=False))
+            tail, more = self._inner(link, item[link], key_within(link, item[link], several=False))
             told = relation if relation_words(link) in _ENTITY else link
             return self._linked(relation, head, told, tail, rest) + self._of(more, tail)
-        if key and not several and _is_text(item[key]) and not isinstance(item[key], list):
-            if key.lower() not in _IDS and text_of(item[key], key) in (head[0], head[1]):
-                # The profile of Ann is no other Ann.
-                rest = {name: said for name, said in item.items() if name != key}
-                return self._of(_opened(relation, rest), head)
+        own = key and not several and key.lower() not in RECORD_IDS and str(item[key])
+        if own and own in (head[0], head[1]):  # the profile of Ann is no other Ann
+            rest = {name: said for name, said in item.items() if name != key}
+            return self._of(_opened(relation, rest), head)
         several = several and not (alone and not key)
         if not key and not several:
             return self._of(_opened(relation, item), head)
@@ -324,12 +321,12 @@ class Records:
             return tail, {name: v for name, v in record.items() if name != "title"}
         if not key:
             return _plain(f"_:{item.replace(' ', '_')}_{next(self._within)}"), record
-        label, named = _shown(record, key, frozenset((item,)))
+        label, named = shown_name(record, key, frozenset((item,)))
         parts = full_name(list(record)) or ()
         several = record[key] if isinstance(record[key], list) else [record[key]]
         called = label if label is not None and key in parts else text_of(several[0], key)
         sort = record.get("type")
-        if isinstance(sort, str) and sort.isalpha() and key.lower() in _IDS:
+        if isinstance(sort, str) and sort.isalpha() and key.lower() in RECORD_IDS:
             item = sort.lower()  # the assignee and the author of an issue are users
         others = [text_of(other, key) for other in several[1:]] if key not in parts else []
         tail = row_id(item if numbered(key, [called]) else "", called), label, others
@@ -340,7 +337,7 @@ def _link(record: dict[str, Any]) -> str:
     """The one key of a record under which an entity lies, where the others say nothing but how it
     is related: an author, and which in order; "" where there is none."""
     inside = [
-        k for k, v in record.items() if isinstance(v, dict) and _key_within(k, v, several=False)
+        k for k, v in record.items() if isinstance(v, dict) and key_within(k, v, several=False)
     ]
     return inside[0] if len(inside) == 1 and len(record) > 1 else ""
 
@@ -381,16 +378,16 @@ def _varying(
             if isinstance(item[key], dict | list):
                 continue
             known = said.setdefault((relation, key, str(item[key])), {})
-            nameless = not any(_folded(name) in _SHOWN for name in item)
+            nameless = not any(folded(name) in SHOWN for name in item)
             for name, told in item.items():
                 if isinstance(told, list) or (isinstance(told, dict) and not nameless):
                     continue
                 if known.setdefault(name, told) != told:
-                    if key.lower() in _IDS and (
-                        isinstance(told, dict) or _folded(name) in _SHOWN[1:5]
+                    if key.lower() in RECORD_IDS and (
+                        isinstance(told, dict) or folded(name) in SHOWN[1:5]
                     ):
                         local.add(relation)
-                    elif key.lower() in _IDS or _folded(key) in _SHOWN:
+                    elif key.lower() in RECORD_IDS or folded(key) in SHOWN:
                         varied.setdefault(relation, set()).add(name)
                     else:
                         astray.add((relation, key))
@@ -405,7 +402,7 @@ def _objects_in(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], s
         for item in value if several else [value]:
             if not isinstance(item, dict) or not item:
                 continue
-            if key := _key_within(relation, item, several=several):
+            if key := key_within(relation, item, several=several):
                 yield relation, item, key
             plain = key or several or not all(map(relation_words, item))
             yield from _objects_in(item if plain else _opened(relation, item))
@@ -442,77 +439,6 @@ def _lists_of_numbers(records: Sequence[dict[str, Any]], id: str) -> frozenset[s
     return frozenset(found)
 
 
-def _id_key(records: Sequence[dict[str, Any]]) -> str:
-    """The key of the ids by which others refer to records: in each, and different; "" without."""
-    for key in records[0] if records else ():
-        if key.lower() not in _IDS or key == CALLED[0]:
-            continue
-        ids = [record.get(key) for record in records]
-        texts = [id for id in ids if isinstance(id, str | int) and not isinstance(id, bool)]
-        beside = CALLED[0] in records[0]
-        if len(texts) == len(ids) == len(set(texts)) and not beside:
-            return key
-    return ""
-
-
-def _folded(key: str) -> str:
-    """The letters of a key, small: "display_name" and "displayName" are one."""
-    return "".join(filter(str.isalpha, key)).lower()
-
-
-def _told(records: Sequence[dict[str, Any]], key: str) -> list[str]:
-    """What records say under a key that may call them."""
-    said = (record.get(key) for record in records)
-    return [str(one) for one in said if isinstance(one, str | int) and not isinstance(one, bool)]
-
-
-def _apart(records: Sequence[dict[str, Any]], key: str) -> bool:
-    """Whether each of several records says another thing under a key."""
-    return len(set(_told(records, key))) == len(records)
-
-
-def _is_coded(records: Sequence[dict[str, Any]], key: str) -> bool:
-    """Whether a key is that of codes, a record another one.
-
-    >>> records = [{"kind": "a", "taxonId": 7}, {"kind": "a", "taxonId": 9}]
-    >>> _is_coded(records, "kind"), _is_coded(records, "taxonId")
-    (False, True)
-    """
-    words = relation_words(key).lower().split() or [""]
-    return words[-1] in _CODED and len(records) > 1 and _apart(records, key)
-
-
-def _tells_when(record: dict[str, Any], key: str) -> bool:
-    """Whether a record says of something within it when it was, rather than what it is called."""
-    inside = any(isinstance(said, dict) and said for said in record.values())
-    said = record.get(key)
-    return isinstance(said, bool) or (inside and all_days([str(said)]))
-
-
-def _key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
-    """The key by which a record within another is called; "" where there is none.
-
-    Args:
-        several: whether it is one of a list: what stands first in it may be its code.
-    """
-    called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
-    item = one_of(relation_words(relation).lower())
-    own = [key for key in record if is_key(key, frozenset((item,)))]
-    own += [key for key in record if relation_words(key).lower() == item]
-    own += [key for word in CALLED for key in record if key.lower() == word]
-    codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
-    parts = full_name(list(record)) or ()
-    keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
-    return next((key for key in keys if _is_text(record.get(key))), "")
-
-
-def _is_text(value: Any) -> bool:
-    """Whether a value may call something: a text, a number, or a list of texts."""
-    if isinstance(value, list):
-        return bool(value) and not isinstance(value[0], dict | list)
-    return value is not None and not isinstance(value, dict)
-
-
 def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
     """What a record within another, that nothing calls, says of the other: its orbit's height."""
     of = relation_words(relation)
@@ -528,124 +454,6 @@ def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
 def _tells_sort(record: dict[str, Any]) -> bool:
     """Whether a record itself says of what sort it is."""
     return any(relation_words(key).lower() in SORT for key in record)
-
-
-def _called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool = True) -> str:
-    """The key by which a record is called; "" where there is none.
-
-    Args:
-        others: what its table calls a record.
-        by_first: where no key is a name's, the first one that does not say what the record is.
-    """
-    texts = {key: said for key, said in record.items() if _is_text(said) and key[:1] != "$"}
-    texts = {key: said for key, said in texts.items() if not isinstance(said, bool)} or texts
-    record = texts or record
-    own = next(iter(record), "")
-    called = own if is_key(own, others) and CALLED[0] not in record else ""
-    words = {key.lower(): key for key in reversed(record)}
-    if called := called or next((words[word] for word in CALLED if word in words), ""):
-        return called
-    own = [key for key in record if relation_words(key).lower() not in SORT]
-    named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
-    if by_first:
-        first = next(iter(record), "")
-        plain = first in own and not VERSION.fullmatch(str(record.get(first)))
-        return first if plain else named or next(iter(own), first)
-    return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
-
-
-def _shown(record: dict[str, Any], key: str, others: frozenset[str]) -> tuple[str | None, set[str]]:
-    """The display name of a record that a key calls, and the keys that say nothing else."""
-    called = key == CALLED[0] or is_key(key, others)
-    *of, last = relation_words(key).lower().split() or [""]
-    called = called or key.lower() in _IDS or (bool(of) and last in _CODED)
-    names = {_folded(name.rpartition(":")[2]): name for name, v in record.items() if _is_text(v)}
-    # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
-    some = next((names[word] for word in _SHOWN if word in names and word != "title"), "")
-    same = [f"{''.join(one.split())}{word}" for one in (" ".join(of), *others) if one
-            for word in CALLED[1:]]  # fmt: skip
-    some = some or next((names[word] for word in same if word in names), "")
-    if record.keys() == {key, "value"}:
-        some = "value"
-    if called and some and some != key:
-        return _first_text(record[some], some), {some}
-    told = [record[part] for part in full_name(list(record)) or ()]
-    whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
-    if called and not whole and _first_text(record.get("title"), ""):
-        return _first_text(record["title"], "title"), {"title"}
-    return (" ".join(told) if whole else None), set()
-
-
-def _titled(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with the title of what lies in it, where that is called so and the record has none.
-
-    >>> _titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
-    {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
-    """
-    if any(_folded(key) in _SHOWN for key in record):
-        return record
-    if not any(key.lower() in _IDS for key in record) and (named := _named_within(record)):
-        return named
-    for key, within in record.items():
-        for name, said in within.items() if isinstance(within, dict) else ():
-            titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
-            if titles and relation_words(name).lower() == f"{relation_words(key).lower()} title":
-                rest = {other: said for other, said in within.items() if other != name}
-                return record | {key: rest, "title": said}
-    return record
-
-
-def _named_within(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with id and title of a part of it that has both, and is no thing itself; nothing
-    where none has.
-
-    >>> _named_within({"ident": {"nctId": "N1", "briefTitle": "Pain", "phase": 3}, "done": True})
-    {'id': 'N1', 'title': 'Pain', 'ident': {'phase': 3}, 'done': True}
-    """
-    for key, within in record.items():
-        texts = _told_texts(within) if isinstance(within, dict) else {}
-        last = {
-            (relation_words(name).lower().split() or [""])[-1]: name for name in reversed(texts)
-        }
-        id = next((last[word] for word in ("id", "identifier", "number") if word in last), "")
-        title, *of = last.get("title", ""), *relation_words(id).lower().split()[:-1]
-        if title and of and " ".join(of) != relation_words(key).lower():
-            rest = {name: said for name, said in within.items() if name not in (id, title)}
-            return {"id": texts[id], "title": texts[title]} | record | {key: rest}
-    return {}
-
-
-def _told_texts(record: dict[str, Any]) -> dict[str, str]:
-    return {key: said for key, said in record.items() if isinstance(said, str) and said.strip()}
-
-
-def text_of(value: Any, key: str) -> str:
-    """A string, a number or a truth value as text.
-
-    Raises:
-        Malformed: it is none, or blank.
-    """
-    if isinstance(value, bool | int | float):
-        value = json.dumps(value)
-    if not isinstance(value, str) or not value.strip():
-        raise Malformed(f"{key!r} is not a non-blank string")
-    return value.strip()
-
-
-def _first_text(value: Any, key: str) -> str:
-    """A text, or the first of a list of them; "" of a `key` of "" that is none.
-
-    Raises:
-        Malformed: it is none, and has a key.
-    """
-    if isinstance(value, list) and value and isinstance(value[0], str):
-        value = value[0]
-    return "" if not key and not isinstance(value, str) else text_of(value, key)
-
-
-def shown(record: dict[str, Any], key: str) -> str | None:
-    """The display name of a record that a key calls; None where it has no other."""
-    return _shown(record, key, frozenset())[0]
 
 
 def said_of(record: dict[str, Any], node: Named, within: str = "") -> list[Triple]:

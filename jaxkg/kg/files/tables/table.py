@@ -504,7 +504,7 @@ def _told(cell: str) -> list[str]:
     if cell in _NULL:
         return []
     if _LINKS.fullmatch(cell):
-        return [(told or name).strip() for name, told in _LINK.findall(cell)]
+        return [(name or text).strip() for name, text in _LINK.findall(cell)]
     if cell[0] == "<" and _TAGS.fullmatch(cell):
         return cell[1:-1].split("><")
     if cell[0] == "[" and cell[-1] == "]":

@@ -1,0 +1,164 @@
+"""What wraps a value or an object of JSON and says nothing: types, languages, names of names."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+from jaxkg.kg.files.tables.cells import cell_text
+
+_WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
+"""The one key of an object that is but another one wrapped."""
+
+
+_BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
+"""What may stand beside it, and says how it was found."""
+
+
+VALUES = ("value", "@value", "#text", "$", "_text", "text")
+
+
+TYPED = re.compile(
+    r"S|N|B|BOOL|NULL|[SN]S|L|M|\$(?:oid|date|number\w+)|(?:string|integer|double|boolean|timestamp|"
+    r"reference|null|geoPoint|map|array)Value"
+)
+"""The one key of a value of DynamoDB, MongoDB and Firestore."""
+
+
+_OF_VALUES = frozenset(
+    (
+        *("lang", "language", "@language", "xml:lang", "type", "@type", "datatype", "unit"),
+        *("format", "schemeuri"),
+    )
+)
+"""What may stand beside a value that is wrapped."""
+
+
+ADDRESS = frozenset(("uri", "path", "host"))
+
+
+_NAMED = ("value", "name", "title", "fullName", "text")
+
+
+_SHOWN_WORDS = re.compile(r"display|label|official|preferred|usual|main", re.I)
+
+
+def named_once(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of several names as one with the name that is shown, and others.
+
+    >>> named_once({"id": 7, "names": [{"value": "EC", "types": ["acronym"]},
+    ...                                 {"value": "Ely College", "types": ["display"]}]})
+    {'id': 7, 'name': 'Ely College', 'aliases': ['EC']}
+    """
+    key = next((k for k in ("names", "titles") if isinstance(record.get(k), list)), "")
+    if not key or not record.keys().isdisjoint(("name", "title", "aliases")):
+        return record
+    texts: list[tuple[bool, str]] = []
+    for item in record[key]:
+        parts = item if isinstance(item, dict) else {"value": item}
+        text = next((parts[word] for word in _NAMED if isinstance(parts.get(word), str)), "")
+        if not text.strip():
+            return record
+        rest = (str(said) for word, said in parts.items() if word not in _NAMED)
+        texts.append((not any(map(_SHOWN_WORDS.search, rest)), text))
+    ordered = [text for _, text in sorted(texts, key=lambda pair: pair[0])]
+    rest = {word: said for word, said in record.items() if word != key}
+    others = {"aliases": ordered[1:]} if ordered[1:] else {}
+    return rest | {"name": ordered[0], **others} if ordered else record
+
+
+OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links"))
+
+
+_LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
+
+
+def identified(value: dict[str, Any]) -> dict[str, Any]:
+    """An object whose id is the one by which others refer to it, where a standard says which.
+
+    JSON:API refers by type and id, FHIR by `Patient/1`, HAL by the links of an object; Kubernetes
+    has one name for things of several kinds.
+
+    >>> patient = {"resourceType": "Patient", "id": "p1"}
+    >>> identified({"type": "people", "id": "9"}), identified(patient)["id"]
+    ({'type': 'people', 'id': 'people 9'}, 'Patient/p1')
+    """
+    id, sort = value.get("id"), value.get("type")
+    if value.keys() <= _LINKED and isinstance(sort, str) and str(id).isdecimal():
+        return value | {"id": f"{sort} {id}"}
+    if isinstance(value.get("resourceType"), str) and isinstance(id, str):
+        return {"id": f"{value['resourceType']}/{id}", "type": value["resourceType"]} | {
+            key: said for key, said in value.items() if key not in ("id", "resourceType")
+        }
+    data = value.get("metadata")
+    if isinstance(kind := value.get("kind"), str) and isinstance(data, dict) and "name" in data:
+        own = {"id": f"{kind}/{data['name']}", "type": kind, **data}
+        return own | {key: said for key, said in value.items() if key not in ("kind", "metadata")}
+    if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
+        return {"id": value["reference"]}
+    links = value.get("_links")
+    if isinstance(links, dict):
+        to = {key: item.get("href") for key, item in links.items() if isinstance(item, dict)}
+        own = {"id": to["self"]} if to.get("self") and "id" not in value else {}
+        rest = {key: said for key, said in value.items() if key != "_links"}
+        return own | rest | {k: v for k, v in to.items() if v and k not in {"self", *rest}}
+    return value
+
+
+def unwrapped(value: dict[str, Any]) -> Any:
+    """What an object holds that is but a wrapping; else the object."""
+    if len(value) == 1:
+        ((key, held),) = value.items()
+        if TYPED.fullmatch(key) and (plain := _untyped(key, held)) is not None:
+            return plain
+    for key in VALUES:
+        if key in value and not isinstance(value[key], dict | list):
+            beside = {name.lower().replace("-", "").replace("_", "") for name in value} - {key}
+            if beside <= _OF_VALUES:
+                return value[key]
+    if "date-parts" in value and isinstance(value["date-parts"], list):
+        parts = value["date-parts"]
+        parts = parts[0] if parts and isinstance(parts[0], list) else parts
+        if parts and all(isinstance(part, int) or str(part).isdecimal() for part in parts):
+            return "-".join(f"{int(part):02d}" for part in parts)
+    if "data" in value and value.keys() <= {"data", "links", "meta"} and "links" in value:
+        return value["data"]
+    lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]
+    if len(lone) == 1 and value.keys() <= {lone[0], *_BESIDE}:
+        return value[lone[0]]
+    if value.keys() == ADDRESS:
+        return value["path"]
+    return value
+
+
+def _untyped(key: str, held: Any) -> Any:
+    """The value under a key that tells its type; None where it tells something else.
+
+    >>> _untyped("SS", ["a"]), _untyped("$date", {"$numberLong": "0"}), _untyped("L", "Ely")
+    (['a'], '1970-01-01', None)
+    """
+    lists = key in ("L", "SS", "NS", "arrayValue")
+    if key in ("NULL", "nullValue"):
+        return ""
+    if key.endswith("Value") and isinstance(held, dict):
+        return held.get("values", []) if lists else held.get("fields", held)
+    if key == "M" and isinstance(held, dict) and all(map(_is_typed, held.values())):
+        return held
+    if lists and isinstance(held, list) and (key != "L" or all(map(_is_typed, held))):
+        return held
+    if key == "$date":
+        held = held.get("$numberLong") if isinstance(held, dict) else held
+        if str(held).lstrip("-").isdecimal():
+            day = _EPOCH + datetime.timedelta(milliseconds=int(held)) if len(str(held)) < 15 else ""
+            return cell_text(day)
+    plain = isinstance(held, str | bool | int) and not lists and key != "M"
+    return held if plain else None
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _is_typed(value: Any) -> bool:
+    lone = isinstance(value, dict) and len(value) == 1
+    return lone and TYPED.fullmatch(next(iter(value))) is not None

@@ -1,0 +1,231 @@
+"""What a JSON record is called: its key, its name, and what else says no more."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, one_of
+from jaxkg.kg.files.tables.table import SORT, full_name
+from jaxkg.kg.queries.columns import all_days
+from jaxkg.words import relation_words
+
+CALLED = ("id", "name", "label")
+"""Keys by which a record that is an entity is called; beside an id the next is its name."""
+
+
+_TITLES = ("title", "full name", "code", "number")
+"""Keys by which a record is called that has none of these."""
+
+
+RECORD_IDS = frozenset((*IDS, "orcid"))
+"""Keys by which others refer to a record, in small letters."""
+
+
+SHOWN = (
+    "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
+)  # fmt: skip
+"""Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
+
+
+CODED = frozenset((*KEY, "accession", "ui"))
+"""Last words of keys that call records, where the surer ones do not."""
+
+
+VERSION = re.compile(
+    r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
+)
+
+
+class Malformed(Exception):
+    """A record that is JSON but neither a triple nor an entity."""
+
+
+def id_key(records: Sequence[dict[str, Any]]) -> str:
+    """The key of the ids by which others refer to records: in each, and different; "" without."""
+    for key in records[0] if records else ():
+        if key.lower() not in RECORD_IDS or key == CALLED[0]:
+            continue
+        ids = [record.get(key) for record in records]
+        texts = [id for id in ids if isinstance(id, str | int) and not isinstance(id, bool)]
+        beside = CALLED[0] in records[0]
+        if len(texts) == len(ids) == len(set(texts)) and not beside:
+            return key
+    return ""
+
+
+def folded(key: str) -> str:
+    """The letters of a key, small: "display_name" and "displayName" are one."""
+    return "".join(filter(str.isalpha, key)).lower()
+
+
+def texts_under(records: Sequence[dict[str, Any]], key: str) -> list[str]:
+    """What records say under a key that may call them."""
+    said = (record.get(key) for record in records)
+    return [str(v) for v in said if isinstance(v, str | int) and not isinstance(v, bool)]
+
+
+def apart(records: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether each of several records says another thing under a key."""
+    return len(set(texts_under(records, key))) == len(records)
+
+
+def is_coded(records: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether a key is that of codes, a record another one.
+
+    >>> records = [{"kind": "a", "taxonId": 7}, {"kind": "a", "taxonId": 9}]
+    >>> is_coded(records, "kind"), is_coded(records, "taxonId")
+    (False, True)
+    """
+    words = relation_words(key).lower().split() or [""]
+    return words[-1] in CODED and len(records) > 1 and apart(records, key)
+
+
+def tells_when(record: dict[str, Any], key: str) -> bool:
+    """Whether a record says of something within it when it was, rather than what it is called."""
+    inside = any(isinstance(said, dict) and said for said in record.values())
+    said = record.get(key)
+    return isinstance(said, bool) or (inside and all_days([str(said)]))
+
+
+def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
+    """The key by which a record within another is called; "" where there is none.
+
+    Args:
+        several: whether it is one of a list: what stands first in it may be its code.
+    """
+    called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
+    item = one_of(relation_words(relation).lower())
+    own = [key for key in record if is_key(key, frozenset((item,)))]
+    own += [key for key in record if relation_words(key).lower() == item]
+    own += [key for word in CALLED for key in record if key.lower() == word]
+    codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
+    parts = full_name(list(record)) or ()
+    keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
+    return next((key for key in keys if is_text(record.get(key))), "")
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value may call something: a text, a number, or a list of texts."""
+    if isinstance(value, list):
+        return bool(value) and not isinstance(value[0], dict | list)
+    return value is not None and not isinstance(value, dict)
+
+
+def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool = True) -> str:
+    """The key by which a record is called; "" where there is none.
+
+    Args:
+        others: what its table calls a record.
+        by_first: where no key is a name's, the first one that does not say what the record is.
+    """
+    texts = {key: said for key, said in record.items() if is_text(said) and key[:1] != "$"}
+    texts = {key: said for key, said in texts.items() if not isinstance(said, bool)} or texts
+    record = texts or record
+    own = next(iter(record), "")
+    called = own if is_key(own, others) and CALLED[0] not in record else ""
+    words = {key.lower(): key for key in reversed(record)}
+    if called := called or next((words[word] for word in CALLED if word in words), ""):
+        return called
+    own = [key for key in record if relation_words(key).lower() not in SORT]
+    named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
+    if by_first:
+        first = next(iter(record), "")
+        plain = first in own and not VERSION.fullmatch(str(record.get(first)))
+        return first if plain else named or next(iter(own), first)
+    return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
+
+
+def shown_name(
+    record: dict[str, Any], key: str, others: frozenset[str]
+) -> tuple[str | None, set[str]]:
+    """The display name of a record that a key calls, and the keys that say nothing else."""
+    called = key == CALLED[0] or is_key(key, others)
+    *of, last = relation_words(key).lower().split() or [""]
+    called = called or key.lower() in RECORD_IDS or (bool(of) and last in CODED)
+    names = {folded(name.rpartition(":")[2]): name for name, v in record.items() if is_text(v)}
+    # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
+    own = [folded(item) + word for item in (" ".join(of), *others) if item for word in CALLED[1:]]
+    words = (word for word in (*SHOWN, *own) if word in names and word != "title")
+    name = "value" if record.keys() == {key, "value"} else names.get(next(words, ""), "")
+    if called and name and name != key:
+        return _first_text(record[name], name), {name}
+    told = [record[part] for part in full_name(list(record)) or ()]
+    whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
+    if called and not whole and _first_text(record.get("title"), ""):
+        return _first_text(record["title"], "title"), {"title"}
+    return (" ".join(told) if whole else None), set()
+
+
+def titled(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with the title of what lies in it, where that is called so and the record has none.
+
+    >>> titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
+    {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
+    """
+    if any(folded(key) in SHOWN for key in record):
+        return record
+    if not any(key.lower() in RECORD_IDS for key in record) and (named := _named_within(record)):
+        return named
+    for key, within in record.items():
+        for name, said in within.items() if isinstance(within, dict) else ():
+            titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
+            if titles and relation_words(name).lower() == f"{relation_words(key).lower()} title":
+                rest = {other: said for other, said in within.items() if other != name}
+                return record | {key: rest, "title": said}
+    return record
+
+
+def _named_within(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with id and title of a part of it that has both, and is no thing itself; nothing
+    where none has.
+
+    >>> _named_within({"ident": {"nctId": "N1", "briefTitle": "Pain", "phase": 3}, "done": True})
+    {'id': 'N1', 'title': 'Pain', 'ident': {'phase': 3}, 'done': True}
+    """
+    for key, within in record.items():
+        texts = _told_texts(within) if isinstance(within, dict) else {}
+        last = {
+            (relation_words(name).lower().split() or [""])[-1]: name for name in reversed(texts)
+        }
+        id = next((last[word] for word in ("id", "identifier", "number") if word in last), "")
+        title, *of = last.get("title", ""), *relation_words(id).lower().split()[:-1]
+        if title and of and " ".join(of) != relation_words(key).lower():
+            rest = {name: said for name, said in within.items() if name not in (id, title)}
+            return {"id": texts[id], "title": texts[title]} | record | {key: rest}
+    return {}
+
+
+def _told_texts(record: dict[str, Any]) -> dict[str, str]:
+    return {key: said for key, said in record.items() if isinstance(said, str) and said.strip()}
+
+
+def text_of(value: Any, key: str) -> str:
+    """A string, a number or a truth value as text.
+
+    Raises:
+        Malformed: it is none, or blank.
+    """
+    if isinstance(value, bool | int | float):
+        value = json.dumps(value)
+    if not isinstance(value, str) or not value.strip():
+        raise Malformed(f"{key!r} is not a non-blank string")
+    return value.strip()
+
+
+def _first_text(value: Any, key: str) -> str:
+    """A text, or the first of a list of them; "" of a `key` of "" that is none.
+
+    Raises:
+        Malformed: it is none, and has a key.
+    """
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        value = value[0]
+    return "" if not key and not isinstance(value, str) else text_of(value, key)
+
+
+def shown(record: dict[str, Any], key: str) -> str | None:
+    """The display name of a record that a key calls; None where it has no other."""
+    return shown_name(record, key, frozenset())[0]
