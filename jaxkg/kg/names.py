@@ -131,10 +131,12 @@ class NameTable(Sequence[str]):
         """Every row that holds `name`, ascending; empty where none does."""
         if not self.ascending:
             return tuple(self._index.get(name, ()))
+        # UTF-8 sorts as its characters do.
+        wanted, (letters, starts) = name.encode("utf-8", "surrogatepass"), self._views
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self._decode(middle) < name:
+            if bytes(letters[starts[middle] : starts[middle + 1]]) < wanted:
                 low = middle + 1
             else:
                 high = middle

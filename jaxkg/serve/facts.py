@@ -301,15 +301,15 @@ class Facts(Lookups):
 
     def _found(self, name: str) -> dict[int, float]:
         scores: dict[int, float] = dict.fromkeys(self._known(name), 1.0)
-        links = self.linker.link(name, (0, len(name)))
-        misspelt = {link.entity for link in links if link.method == "fuzzy"}
-        for link in links:
-            if link.entity not in misspelt:
-                scores.setdefault(self.kg.entity(link.entity), link.score)
+        linked = self.linker.linked(name, (0, len(name)))
+        misspelt = {row for link, row in linked if link.method == "fuzzy"}
+        for link, row in linked:
+            if row not in misspelt:
+                scores.setdefault(row, link.score)
         for row in self._worded(name):
             scores.setdefault(row, WORDED)
-        for link in links:
-            scores.setdefault(self.kg.entity(link.entity), link.score)
+        for link, row in linked:
+            scores.setdefault(row, link.score)
         return scores
 
     def _worded(self, name: str) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -89,7 +90,7 @@ class RetrievedEntities(Collection[str]):
 
     Attributes:
         ids: of all entities.
-        nodes: [K] integers, those retrieved, each once.
+        nodes: [K] integers, those retrieved; one may stand there again.
         results: counts, yes or no: what is no entity of the graph.
     """
 
@@ -103,10 +104,14 @@ class RetrievedEntities(Collection[str]):
         )
 
     def __iter__(self) -> Iterator[str]:
-        return itertools.chain(self.results, (self.ids[node] for node in self.nodes.tolist()))
+        return itertools.chain(self.results, (self.ids[node] for node in self._distinct.tolist()))
 
     def __len__(self) -> int:
-        return len(self.nodes) + len(self.results)
+        return len(self._distinct) + len(self.results)
+
+    @functools.cached_property
+    def _distinct(self) -> np.ndarray:
+        return np.unique(self.nodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,6 +146,7 @@ def cited_answer(
     usage: Usage = Usage(),
     remarks: Remarks = Remarks(),
     retrieved: Collection[str] | None = None,
+    reading: str = "",
 ) -> Answer:
     """The record of one question; an abstention where there is no entity.
 
@@ -154,7 +160,7 @@ def cited_answer(
         plan: relation paths considered.
         usage: its share of the batch; what the remarks spent is added.
         remarks: on this question.
-        retrieved: see `Answer`.
+        retrieved, reading: see `Answer`.
     """
     return Answer(
         question=question.text,
@@ -172,6 +178,7 @@ def cited_answer(
         refused=remarks.refused,
         error=remarks.error,
         retrieved=retrieved,
+        reading=reading,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -20,7 +21,16 @@ from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
 from jaxkg.query import Entities, Node, Step
 from jaxkg.readings import say
-from jaxkg.records import PlanCandidate, Question, RankedEntity, SupportingPath, TraceNode
+from jaxkg.readings.labels import graph_words
+from jaxkg.readings.phrases import Speaker, all_of
+from jaxkg.records import (
+    PlanCandidate,
+    Question,
+    RankedEntity,
+    SupportingPath,
+    TraceNode,
+    Usage,
+)
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
 from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
@@ -126,12 +136,42 @@ def path_words(
     >>> path_words(kg, ["director"], 1)
     'the director of it, reaches 1'
     """
-    words = say(kg, _walked(("it",), relations), masked=("it",))
+    words = say(kg, walked(("it",), relations), masked=("it",))
     how_far = "not followed" if reached is None else f"reaches {reached:,}"
     return f"{words}, {how_far}" if told else words
 
 
-def _walked(topics: tuple[str, ...], relations: Sequence[str]) -> Node:
+def walk_words(kg: KnowledgeGraph, topics: tuple[str, ...], relations: tuple[str, ...]) -> str:
+    """What a relation path leads to from its topics, in words.
+
+    As `say` says it; what stands around the name of one topic is kept for the next question.
+
+    >>> kg = KnowledgeGraph.from_triples([("Alien", "director", "Ridley Scott")])
+    >>> walk_words(kg, ("Alien",), ("director",))
+    'the director of Alien'
+    """
+    words, frames = graph_words(kg), _frames(kg)
+    # A class is said otherwise: "all films" of what is a film.
+    if len(topics) != 1 or all_of(Speaker(words, ()), walked(topics, relations[:1])):
+        return say(words, walked(topics, relations))
+    [topic] = topics
+    name = words.name(topic)
+    if frame := frames.get(relations):
+        return name.join(frame)
+    sentence = say(words, walked(topics, relations))
+    if sentence.find(name) == sentence.rfind(name):
+        frames[relations] = sentence.split(name)
+    return sentence
+
+
+@functools.lru_cache(maxsize=3)
+def _frames(kg: KnowledgeGraph) -> dict[tuple[str, ...], list[str]]:
+    """What is said before and after a topic's name, by relation path; kept as `graph_words` is."""
+    return {}
+
+
+def walked(topics: tuple[str, ...], relations: Sequence[str]) -> Node:
+    """A relation path as a query graph; relations that share a hop stand with | between."""
     node: Node = Entities(topics)
     for hop in relations:
         node = Step(node, tuple(hop.split("|")))
@@ -255,13 +295,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 why_not="" if entities else self.why_not(some, plan),
                 complete=bool(paths.complete[i] and followed.complete[i]),
                 plan=plan,
-                usage=dataclasses.replace(usage, nodes=nodes, edges=edges),
+                usage=Usage(seconds=usage.seconds, stages=usage.stages, nodes=nodes, edges=edges),
                 remarks=remarks[i],
-                retrieved=RetrievedEntities(
-                    self.kg.entity_ids, np.unique(self.retrieved(paths, some, i))
-                ),
+                retrieved=RetrievedEntities(self.kg.entity_ids, self.retrieved(paths, some, i)),
+                reading=self.reading(some, plan),
             )
-            answer = dataclasses.replace(answer, reading=self.reading(some, plan))
             answers.append(self.finish(answer))
         return answers, followed
 
@@ -272,7 +310,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             return ""
         topics = tuple(self.kg.entity_ids[row] for row in found.topics.entities)
         others = f"; and {len(used) - 1} more relation paths" * (len(used) > 1)
-        return say(self.kg, _walked(topics, used[0].relations)) + others
+        return walk_words(self.kg, topics, used[0].relations) + others
 
     def keeps(self, paths: Proposed) -> KeepRows | None:
         """Which edges a path is followed along, see `follow_paths`; None for all."""

@@ -190,8 +190,8 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     def _named(self, text: str, topics: Topics) -> list[int]:
         """Entities that a question names beside its topics."""
-        links = self.linker.link(text)
-        found = {self.kg.entity(link.entity) for link in links if link.method != "fuzzy"}
+        linked = self.linker.linked(text)
+        found = {entity for link, entity in linked if link.method != "fuzzy"}
         return sorted(found - set(topics.entities))
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:

@@ -36,9 +36,10 @@ from jaxkg.kg.stores.around import (
 from jaxkg.kg.stores.cuts import counted_rows, cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
-from jaxkg.query import Entities, Node, Step, query_from_dict
+from jaxkg.query import query_from_dict
 from jaxkg.records import Citation, Question, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
+from jaxkg.systems.paths import walked
 
 _KEPT = 2
 """Facts that are kept, as a multiple of those looked at together: asked in batches, a set of
@@ -357,7 +358,7 @@ class StoredQA(QuestionAnswering):
             queries = [query_from_dict(answer.query)]
         else:
             topics = tuple(link.entity for link in answer.topics if link.chosen)
-            queries = [_walked(topics, plan.relations) for plan in answer.plan if plan.used]
+            queries = [walked(topics, plan.relations) for plan in answer.plan if plan.used]
         relations = self.store.schema.relations
         return cuts_met(part.graph, part.sets, queries, cuts, part.counted, relations)
 
@@ -388,14 +389,6 @@ class StoredQA(QuestionAnswering):
         local = {row: place for place, row in enumerate(graph.rows.tolist())}
         paths = tuple(_renumbered(path, lambda row: local.get(row, -1)) for path in answer.paths)
         return dataclasses.replace(answer, paths=paths)
-
-
-def _walked(topics: tuple[str, ...], hops: Sequence[str]) -> Node:
-    """A relation path as a query graph; relations that share a hop stand with | between."""
-    node: Node = Entities(topics)
-    for hop in hops:
-        node = Step(node, tuple(hop.split("|")))
-    return node
 
 
 def _renumbered(path: SupportingPath, number: Callable[[int], int]) -> SupportingPath:

@@ -125,7 +125,11 @@ class Linker:
         self._weights = _word_weights(self._keys, graph.relations)
 
     def link(self, text: str, mention: tuple[int, int] | None = None) -> list[Link]:
-        """Find the topic entities of one question.
+        """Find the topic entities of one question, see `linked`."""
+        return [link for link, _ in self.linked(text, mention)]
+
+    def linked(self, text: str, mention: tuple[int, int] | None = None) -> list[tuple[Link, int]]:
+        """Find the topic entities of one question, each with its index.
 
         Args:
             text: the question. `[...]` around the topic marks its mention and is taken off.
@@ -152,7 +156,7 @@ class Linker:
                 candidates += self._misspelt(words, weighing.weights)
         return self._choose(candidates)
 
-    def _choose(self, candidates: Iterable[_Candidate]) -> list[Link]:
+    def _choose(self, candidates: Iterable[_Candidate]) -> list[tuple[Link, int]]:
         best: dict[int, _Candidate] = {}
         for c in candidates:
             known = best.get(c.entity)
@@ -164,8 +168,8 @@ class Linker:
             key=lambda c: (-c.score, c.start - c.end, c.method, -degree[c.entity], c.entity),
         )
         topics: list[_Candidate] = []
-        chosen: list[Link] = []
-        others: list[Link] = []
+        chosen: list[tuple[Link, int]] = []
+        others: list[tuple[Link, int]] = []
         for c in order:
             score, start, end, _, entity, method = c
             is_chosen = score >= self.threshold
@@ -180,7 +184,7 @@ class Linker:
                 name = self._surfaces[entity]
                 entity_id = name if self._ids_are_names else self.graph.entity_ids[entity]
                 link = Link(entity_id, name, start, end, score, method, is_chosen)
-                (chosen if is_chosen else others).append(link)
+                (chosen if is_chosen else others).append((link, entity))
         return chosen + others
 
     def _surfaces_of(self, pattern: int) -> Iterator[tuple[int, str, bool]]:

@@ -62,13 +62,13 @@ def find_topics(
         if use_given and question.topics:
             found.append(_given(linker, question))
         else:
-            links = linker.link(question.text, mention)
-            chosen = [link for link in links if link.chosen]
+            linked = linker.linked(question.text, mention)
+            chosen = [(link, entity) for link, entity in linked if link.chosen]
             found.append(
                 Topics(
-                    links=tuple(links),
-                    entities=tuple(linker.graph.entity(link.entity) for link in chosen),
-                    spans=tuple(sorted({(link.start, link.end) for link in chosen})),
+                    links=tuple(link for link, _ in linked),
+                    entities=tuple(entity for _, entity in chosen),
+                    spans=tuple(sorted({(link.start, link.end) for link, _ in chosen})),
                 )
             )
     return found
