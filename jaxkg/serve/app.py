@@ -382,7 +382,7 @@ class _Kept:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive, send)
         try:
-            if self.path in QUERY:
+            if self.path in QUERY and scope["query_string"]:
                 known_only(request.query_params, QUERY[self.path], "parameter here")
             response = await self.run(request)
         except asyncio.CancelledError:  # the server gives up what takes too long to finish
