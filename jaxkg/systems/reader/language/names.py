@@ -17,7 +17,7 @@ _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs
 ARTICLES = frozenset(_ARTICLE_WORDS.split())
 """Words before a name that are no part of it."""
 _COUNTED = re.compile(r"(\w+) (?:count|total|quantity|qty)")
-_CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]{3})(?=\d)")
 _ROMAN: dict[str, str] = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
 
 
@@ -35,12 +35,12 @@ def key_of(text: str) -> str:
 
 
 def opened(name: str) -> str:
-    """A name with its words apart, where capitals alone tell them.
+    """A name with its words apart, where capitals or digits alone tell them.
 
-    >>> opened("BrassMonkeyRag"), opened("Iron Valley"), opened("brass_monkey")
-    ('Brass Monkey Rag', 'Iron Valley', 'brass_monkey')
+    >>> opened("BrassMonkeyRag"), opened("Iron Valley"), opened("brass_monkey"), opened("Room101")
+    ('Brass Monkey Rag', 'Iron Valley', 'brass_monkey', 'Room 101')
     """
-    return name if any(map(str.isspace, name)) else _CAPITALS.sub(" ", name)
+    return name if any(map(str.isspace, name)) else _APART.sub(" ", name)
 
 
 def key_of_words(words: Sequence[str]) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words, singular
 
 _LONGEST = 9
+_ID = re.compile(r"(?=\S*\d)[^\s?!,;\"'()]+[^\s?!.,:;\"'()]")
+"""What may be an id in a text: no spaces, a digit."""
+_TEXT = 16
+"""Words from which on a name is a text, which a part of it does not name."""
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
@@ -123,10 +128,11 @@ class TopicFinder:
                 continue
             name = looked_at(name)
             for key in dict.fromkeys((key_of(name), key_of(opened(name)))):
-                index.known.update(key.split())
+                words = key.split()
+                index.known.update(words)
                 if not self._around[row]:
                     index.by_key[key].append((row, other))
-                    for word in key.split():
+                    for word in words if len(words) < _TEXT else ():
                         index.by_word[word].add(row)
         return index
 
@@ -192,6 +198,7 @@ class TopicFinder:
                 rows = rows + self._of_class(folded[first : last + 1], index)
                 if rows and self._meant(cues, first, last, rows):
                     spans.append((last - first, -first, first, last, rows))
+        spans += self._by_id(cues)
         found, taken = [], set()
         for _, _, first, last, rows in sorted(spans, reverse=True, key=lambda s: s[:2]):
             if taken & set(range(first, last + 1)):
@@ -200,6 +207,19 @@ class TopicFinder:
             text = " ".join(written[first : last + 1])
             found.append(self._mention(cues, first, last, rows, text))
         return found
+
+    def _by_id(self, cues: Cues) -> Iterator[tuple[int, int, int, int, list[tuple[int, bool]]]]:
+        """Spans that are ids as they stand: "GO:0008150"."""
+        ids = self.vocabulary.kg.entity_ids
+        for one in _ID.finditer(cues.words.text):
+            at = [
+                p
+                for p, (low, high) in enumerate(cues.words.spans)
+                if one.start() <= low and high <= one.end()
+            ]
+            rows = [(row, False) for row in ids.rows(one[0]) if not self._aside[row]]
+            if rows and at:
+                yield at[-1] - at[0], -at[0], at[0], at[-1], rows
 
     def _of_class(self, words: list[str], index: _Index) -> list[tuple[int, bool]]:
         """Things of the class that the first or last of some words names: "colorado river"."""

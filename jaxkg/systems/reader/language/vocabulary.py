@@ -226,19 +226,51 @@ class Vocabulary:
         return (named > 0) & (named == degree)
 
     @functools.cached_property
-    def is_schema(self) -> np.ndarray:
-        """[N] bool: relations and classes that stand among the entities."""
+    def predicates(self) -> np.ndarray:
+        """[K] entities that stand for relations in statements, and for nothing else."""
+        statements = self.values.statements
+        if not len(statements.node):
+            return np.empty(0, np.int64)
+        ends = self.domain(self.inverse(self.kg.relation_code(statements.relations[1])))
+        facts = np.bincount(self.kg.triples[:, ::2].ravel(), minlength=self.kg.num_entities)
+        own = self.kg.triples[self._rows(self.kg.relation_code(statements.relations[1])), 2]
+        return ends[np.bincount(own, minlength=self.kg.num_entities)[ends] == facts[ends]]
+
+    @functools.cached_property
+    def is_relation(self) -> np.ndarray:
+        """[N] bool: relations that stand among the entities."""
         mask = np.zeros(self.kg.num_entities, bool)
-        mask[[kind for kind in self.classes if kind not in self.sorts]] = True
+        mask[self.predicates] = True
         for code in self.type_codes:
             rows = self._rows(code)
             ends = self.kg.triples[rows, 2]
             for kind in np.unique(ends).tolist():
-                if _META.search(self.kg.entity_ids[kind]):
-                    mask[kind] = True
-                    if not _TERM.search(self.kg.entity_ids[kind]):
-                        mask[self.kg.triples[rows[ends == kind], 0]] = True
+                name = self.kg.entity_ids[kind]
+                if _META.search(name) and not _TERM.search(name):
+                    mask[self.kg.triples[rows[ends == kind], 0]] = True
         return mask
+
+    @functools.cached_property
+    def is_schema(self) -> np.ndarray:
+        """[N] bool: relations and classes that stand among the entities."""
+        mask = self.is_relation.copy()
+        mask[[kind for kind in self.classes if kind not in self.sorts]] = True
+        for code in self.type_codes:
+            for kind in np.unique(self.kg.triples[self._rows(code), 2]).tolist():
+                mask[kind] |= _META.search(self.kg.entity_ids[kind]) is not None
+        return mask
+
+    @functools.cached_property
+    def of_schema(self) -> list[int]:
+        """Codes of relations that say something of relations alone: the relation of a statement,
+        "domain"."""
+        codes = [
+            code
+            for code in range(self.kg.num_relations)
+            if code not in self.type_codes and self.is_relation[self.domain(code)].all()
+        ]
+        codes += map(self.kg.relation_code, self.values.statements.relations[1:2])
+        return [*codes, *map(self.inverse, codes)]
 
     def _alike_ends(self, some: np.ndarray) -> bool:
         """Whether heads and tails of triples are of one class, or the graph has no classes."""

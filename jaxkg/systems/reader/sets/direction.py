@@ -68,10 +68,7 @@ def is_reversed(
     half = find.kg.num_relations
     if any(code >= 2 * half for _, codes in best.legs for code in codes):
         return False
-    legs = tuple(
-        (mention, tuple((code + half) % (2 * half) for code in codes))
-        for mention, codes in best.legs
-    )
+    legs = inverse_legs(best, find)
     return any(
         other.legs == legs
         and other.shape == best.shape
@@ -79,6 +76,12 @@ def is_reversed(
         and (other.result != best.result or not np.array_equal(other.ends, best.ends))
         for other in others
     )
+
+
+def inverse_legs(candidate: Candidate, find: Candidates) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """The branches of a reading with each relation walked the other way."""
+    back = find.vocabulary.inverse
+    return tuple((mention, tuple(map(back, codes))) for mention, codes in candidate.legs)
 
 
 def counted_direction(asked: Asked, candidate: Candidate, find: Candidates) -> float:

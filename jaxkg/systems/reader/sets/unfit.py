@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.direction import inverse_legs, possessed
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 
@@ -20,12 +21,22 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         found: its readings.
         find: what found them.
     """
-    kept = found
+    kept = _owned(asked, found, find)
     if not asked.cues.yesno:
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
     return kept
+
+
+def _owned(asked: Asked, found: list[Candidate], find: Candidates) -> list[Candidate]:
+    """Not those whose child Ann is, where there are children of Ann: "who are Ann's children?"."""
+    walked = {(one.shape, one.legs) for one in found if not one.wanting}
+    return [
+        one
+        for one in found
+        if possessed(asked, one, find) >= 0 or (one.shape, inverse_legs(one, find)) not in walked
+    ]
 
 
 def _but(unfit: _Unfit, asked: Asked, found: list[Candidate], find: Candidates) -> list[Candidate]:

@@ -57,10 +57,13 @@ class Wanting:
         return self.find.scored(asked, made)[:_KEPT]
 
     def _of_sort(self, entity: int) -> dict[int, float]:
-        """Relation codes that many of an entity's class or sort have, with their share."""
+        """Relation codes that many of an entity's class or sort have, with their share; not those
+        that lead from statements to the facts they are about."""
         found: dict[int, float] = {}
+        stated = self.vocabulary.values.statements.relations
+        aside = {self.find.kg.relation_code(name) for name in stated}
         for kind in self.vocabulary.kinds_of(entity):
             for code, share in self.vocabulary.had(kind).items():
-                if share >= _LEAST:
+                if share >= _LEAST and code % self.find.kg.num_relations not in aside:
                     found[code] = max(share, found.get(code, 0.0))
         return found

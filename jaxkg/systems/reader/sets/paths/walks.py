@@ -164,6 +164,8 @@ class Walks:
         # A walk that ends where it started may be asked for: "her son's mother".
         turned = (last >= 0) & (np.abs(further.code - last) == total)
         aside |= further.home & (turned | self._both_ways[further.code])
+        # From a fact's one end over what is said of it to its other end is the fact itself.
+        aside |= np.isin(last - total, self._ends_stated) & np.isin(further.code, self._ends_stated)
         if start.measure >= 0 and not self._leads_on(start.measure):
             aside |= further.code == start.measure
         return further.some(~aside)
@@ -247,19 +249,30 @@ class Walks:
         return asked.cues.count or not named_classes(asked).isdisjoint(kinds)
 
     def joins_others(self, entity: int) -> bool:
-        """Whether a node but joins others, as a row of sales does."""
-        return not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity])
+        """Whether a node but joins others, as a row of sales does: no name, or a mere number."""
+        if not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity]):
+            return True
+        return self.kg.name(entity).isdecimal() and bool(self.vocabulary.kinds_of(entity))
+
+    @functools.cached_property
+    def _ends_stated(self) -> list[int]:
+        """Relations from statements to the ends of facts that the graph has, all of them."""
+        statements = self.vocabulary.values.statements
+        ends = statements.relations[::2] if (statements.fact >= 0).all() else ()
+        return list(map(self.kg.relation_code, ends))
 
     @functools.cached_property
     def _aside(self) -> np.ndarray:
         """[2, 2 R] bool: codes that no question means first, and later on: over a class to all of
-        its kind, over another name; to a class from what was walked to."""
+        its kind, over another name, over what is said of relations; to a class from what was
+        walked to."""
         total, types = self.kg.num_relations, self.vocabulary.type_codes
         aside = np.zeros((2, 2 * total), bool)
         aside[:, [code + total for code in types]] = True
         for code in range(2 * total):
             aside[:, code] |= self.vocabulary.role(code) == "alias"
         aside[1, types] = True
+        aside[:, self.vocabulary.of_schema] = True
         return aside
 
 

@@ -1,0 +1,119 @@
+"""Graphs as tools export them: ids, names without spaces, long texts, numbered rows, statements."""
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.sets.candidate import Candidate
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text import HashingEncoder
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+
+
+def reader(facts, **named) -> Reader:
+    return Reader.build(KnowledgeGraph.from_triples(facts, **named), HashingEncoder())
+
+
+def mentioned(one: Reader, question: str) -> set[str]:
+    mentions = one.readings.asked(question).mentions
+    return {one.kg.entity_ids[option.entity] for some in mentions for option in some.options}
+
+
+def walked(one: Reader, found: list[Candidate]) -> set[tuple[str, ...]]:
+    return {tuple(map(one.kg.relation_name, some.relations)) for some in found}
+
+
+def test_a_part_of_a_long_text_is_no_name():
+    text = (
+        "In the first storey there are room 101 and room 102, of which only room 101 has a table."
+    )
+    facts = [("house", "description", text), ("Room101", "contains", "table")]
+    facts += [("Room102", "contains", "sofa")]
+    house = reader(facts)
+    assert mentioned(house, "What does room 101 contain?") == {"Room101"}
+    assert house.understand("What does room 101 contain?").readings[0].answers == ("table",)
+    short = reader([("house", "description", "the old mill"), *facts[1:]])
+    assert mentioned(short, "What is known of the mill?") == {"the old mill"}
+
+
+@pytest.mark.parametrize("written", ["GO:0008150", "GO:0008150.", "(GO:0008150)"])
+def test_an_id_is_a_topic(written):
+    facts = [("GO:0008150", "subset", "slim"), ("GO:0009987", "subset", "other")]
+    names = {"GO:0008150": "biological process", "GO:0009987": "cellular process"}
+    terms = reader(facts, names=names)
+    assert mentioned(terms, f"What is the subset of {written}") == {"GO:0008150"}
+
+
+@pytest.fixture(scope="module")
+def ties() -> Reader:
+    facts = []
+    for number, (one, two) in enumerate([("Ann", "Bo"), ("Bo", "Cy"), ("Ann", "Cy")]):
+        node = f"_:{number}"
+        facts += [(one, "uses", two), (node, "subject", one), (node, "predicate", "uses")]
+        facts += [(node, "object", two), (node, "weight", str(number))]
+    return reader(facts)
+
+
+def test_the_relation_of_a_statement_is_no_topic(ties):
+    assert mentioned(ties, "Whom does Ann use?") == {"Ann"}
+
+
+def test_a_fact_is_not_walked_over_its_own_statement(ties):
+    found = walked(ties, ties.look("Whom does Ann use?").found)
+    assert ("uses",) in found
+    assert ("^subject", "weight") in found
+    assert not any({"subject", "object"} & set(some) for some in found)
+    assert not any("predicate" in name for some in found for name in some)
+
+
+def test_a_fact_that_is_stated_alone_is_walked():
+    facts = [("Ann", "uses", "Bo")]
+    for number, (one, two) in enumerate([("Ann", "Bo"), ("Ann", "Di")]):
+        node = f"_:{number}"
+        facts += [(node, "subject", one), (node, "predicate", "uses"), (node, "object", two)]
+    stated = reader(facts)
+    assert ("^subject", "object") in walked(stated, stated.look("Whom does Ann use?").found)
+
+
+def test_numbered_rows_join_and_are_answers_where_their_class_is_asked_for():
+    banks = [("10000", "Amber", "Belmont"), ("10003", "Amber", "Cedar"), ("10006", "Dale", "Cedar")]
+    facts = [(row, "type", "transfer") for row, _, _ in banks]
+    facts += [(row, "sender", one) for row, one, _ in banks]
+    facts += [(row, "receiver", two) for row, _, two in banks]
+    money = reader(facts)
+    rows = {"10000", "10003", "10006"}
+    for question, meant in [
+        ("Whom did Amber send to?", False),
+        ("Which transfers are there?", True),
+    ]:
+        found = money.look(question).found
+        ends = {money.kg.entity_ids[end] for one in found for end in one.ends.tolist()}
+        assert bool(rows & ends) == meant
+    assert {"Belmont", "Cedar"} <= {
+        money.kg.entity_ids[end]
+        for one in money.look("Whom did Amber send to?").found
+        for end in one.ends.tolist()
+    }
+
+
+def test_what_is_said_of_relations_is_no_answer():
+    facts = [("hasTopping", RDF + "type", OWL + "ObjectProperty")]
+    facts += [("hasTopping", RDFS + "domain", "Pizza"), ("Pizza", RDF + "type", OWL + "Class")]
+    facts += [("Napoli", RDFS + "subClassOf", "Pizza"), ("Napoli", "hasTopping", "Anchovy")]
+    facts += [(name, RDF + "type", OWL + "Class") for name in ("Napoli", "Anchovy")]
+    pizzas = reader(facts)
+    found = pizzas.look("Which pizza has anchovy?").found
+    assert not any("domain" in name for some in walked(pizzas, found) for name in some)
+
+
+def test_children_of_somebody_are_walked_to():
+    facts = [("Edward", "child", "Victoria"), ("Mary", "child", "Victoria")]
+    facts += [("Victoria", "child", name) for name in ("Alice", "Leopold")]
+    family = reader([*facts, *((name, "is a", "person") for name in ("Edward", "Alice"))])
+    asked = "Who are the children of Victoria?"
+    assert ("child",) in walked(family, family.look(asked).found)
+    assert ("^child",) not in walked(family, family.look(asked).found)
+    assert ("^child",) in walked(family, family.look("Whose child is Victoria?").found)
+    assert ("^child",) in walked(family, family.look("Who are the children of Alice?").found)
