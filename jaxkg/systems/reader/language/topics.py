@@ -210,16 +210,13 @@ class TopicFinder:
 
     def _by_id(self, cues: Cues) -> Iterator[tuple[int, int, int, int, list[tuple[int, bool]]]]:
         """Spans that are ids as they stand: "GO:0008150"."""
-        ids = self.vocabulary.kg.entity_ids
-        for one in _ID.finditer(cues.words.text):
-            at = [
-                p
-                for p, (low, high) in enumerate(cues.words.spans)
-                if one.start() <= low and high <= one.end()
-            ]
-            rows = [(row, False) for row in ids.rows(one[0]) if not self._aside[row]]
-            if rows and at:
-                yield at[-1] - at[0], -at[0], at[0], at[-1], rows
+        ids, spans = self.vocabulary.kg.entity_ids, list(enumerate(cues.words.spans))
+        for match in _ID.finditer(cues.words.text):
+            low, high = match.span()
+            places = [place for place, (a, b) in spans if low <= a and b <= high]
+            rows = [(row, False) for row in ids.rows(match[0]) if not self._aside[row]]
+            if rows and places:
+                yield places[-1] - places[0], -places[0], places[0], places[-1], rows
 
     def _of_class(self, words: list[str], index: _Index) -> list[tuple[int, bool]]:
         """Things of the class that the first or last of some words names: "colorado river"."""

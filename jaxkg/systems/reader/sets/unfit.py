@@ -31,11 +31,12 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
 
 def _owned(asked: Asked, found: list[Candidate], find: Candidates) -> list[Candidate]:
     """Not those whose child Ann is, where there are children of Ann: "who are Ann's children?"."""
-    walked = {(one.shape, one.legs) for one in found if not one.wanting}
+    walked = {(candidate.shape, candidate.legs) for candidate in found if not candidate.wanting}
     return [
-        one
-        for one in found
-        if possessed(asked, one, find) >= 0 or (one.shape, inverse_legs(one, find)) not in walked
+        candidate
+        for candidate in found
+        if possessed(asked, candidate, find) >= 0
+        or (candidate.shape, inverse_legs(candidate, find)) not in walked
     ]
 
 
