@@ -2,9 +2,8 @@
 
 A prompt with its pydantic schema becomes a request; the reply is read by the tolerant parser;
 one that cannot be read gets one repair call; what still fails is an outcome with its kind of
-failure, in its place, to be counted. No method parses a reply itself.
-
-Prompts cut to what a server's context holds: data goes from its end, the prompt says so.
+failure, in its place, to be counted. No method parses a reply itself. A prompt is cut to what a
+server's context holds: data goes from its end, and the prompt says so.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A backend never raises for what an endpoint does wrong: a refused key, a timeout or a body that is
 not a completion comes back as a `Reply` whose `error` names it, in the request's place, so a batch
 of 50 always yields 50 replies. It raises `JaxkgError` for what the caller did wrong.
-
-How a model is asked, whichever method asks: what a user says once for a whole run.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""Every prompt of the package, a constant each, with the section of the paper it comes from.
+"""Text from graphs and documents, put into a prompt as data that cannot pass for instructions.
 
-Wording is our own; what each must say is the paper's. Text from graphs and documents enters
-through `jaxkg.adjudicate.prompts` only.
-
-Text from graphs and documents, put into a prompt as data that cannot pass for instructions.
-
-Two things keep it in its place. A block stands between an opening and a closing tag, and the
-characters tags are made of are replaced inside, so no text can close its block or open another. An
-item is one line: line breaks and control characters become spaces, so no name can forge the next
-numbered line. The prompts say that what stands between the tags is to be judged, never obeyed.
+Prompts are constants, each with the section of its paper; the wording is our own. Text enters them
+through this module only. Two things keep it in its place. A block stands between an opening and a
+closing tag, and the characters tags are made of are replaced inside, so no text can close its block
+or open another. An item is one line: line breaks and control characters become spaces, so no name
+can forge the next numbered line. The prompts say that what stands between the tags is to be judged,
+never obeyed.
 """
 
 from __future__ import annotations

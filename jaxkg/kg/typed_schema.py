@@ -4,8 +4,6 @@ A relation's end is told by the class that most of its entities have: that of a 
 the word that their ids begin with (`city/austin`), else the type in the names of the relations that
 they have (`people.person.nationality`), else "number" or "date". Where nothing says a class, a name
 stands for it: `(Heat)-[directed by]->(Michael Mann)`. An id that no reader knows is never shown.
-
-Classes that ids say: `city/austin` is a city, `river:missouri` a river.
 """
 
 from __future__ import annotations

@@ -14,11 +14,10 @@ import numpy as np
 from flax import nnx
 from jax.typing import DTypeLike
 
-from jaxkg.errors import JaxkgError
+from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.lm.config import LMConfig
 from jaxkg.lm.gguf_files import GGUFFile
 from jaxkg.lm.model import Llama
-from jaxkg.lm.tensor_files import open_tensors
 from jaxkg.lm.tokenizer import LMTokenizer
 from jaxkg.storage import write_json, write_tensors
 from jaxkg.text.weights import read_json
@@ -205,7 +204,7 @@ class _Tensors(Mapping[str, jax.Array]):
             raise JaxkgError(f"{folder} has neither {_WEIGHTS} nor {_INDEX}")
         self._folder = folder
         self._open = {
-            name: open_tensors(folder / name)
+            name: _open_tensors(folder / name)
             for name in sorted(set(files.values()) if files else {_WEIGHTS})
         }
         self._where = files or dict.fromkeys(self._open[_WEIGHTS].keys(), _WEIGHTS)
@@ -221,3 +220,23 @@ class _Tensors(Mapping[str, jax.Array]):
 
     def __len__(self) -> int:
         return len(self._where)
+
+
+def _open_tensors(path: Path) -> Any:
+    """A file whose arrays are read one at a time: `keys()`, `get_tensor(name)`, `metadata()`.
+
+    Raises:
+        JaxkgError: it is absent or damaged, or the library is.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise JaxkgError(
+            f"a local language model needs safetensors: {how_to_install('text')}"
+        ) from error
+    try:
+        return safe_open(path, framework="flax")
+    except FileNotFoundError as error:
+        raise JaxkgError(f"there is no {path}") from error
+    except (OSError, SafetensorError) as error:
+        raise JaxkgError(f"{path} is damaged: {error}") from error

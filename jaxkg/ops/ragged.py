@@ -1,7 +1,4 @@
-"""Ragged expansion: lists of unequal length laid end to end in a fixed number of slots.
-
-Selections within the groups of a flat list.
-"""
+"""Lists of unequal length laid end to end in a fixed number of slots, and choices within each."""
 
 from typing import NamedTuple
 

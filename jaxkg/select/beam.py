@@ -1,9 +1,4 @@
-"""The beam's rule: the best continuations of each question's partial paths.
-
-Which of the edges walked bring their targets along: the best few of every path.
-
-Answers with the walk that proves each, read from the back-pointers of a trail.
-"""
+"""What a search keeps: the best partial paths, their best edges, a walk that proves each answer."""
 
 from collections.abc import Callable
 from typing import NamedTuple

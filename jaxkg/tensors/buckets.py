@@ -1,7 +1,4 @@
-"""Sizes. Every static shape in the package comes from `bucket`, so that few programs compile.
-
-Host lists to padded index arrays.
-"""
+"""Sizes. Every static shape in the package comes from `bucket`, so that few programs compile."""
 
 import dataclasses
 from collections.abc import Callable, Sequence

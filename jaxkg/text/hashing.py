@@ -1,7 +1,4 @@
-"""A text encoder that needs no weights: hashed words and their letter n-grams.
-
-Hashed word n-grams: the planner's view of a question, and of a relation's label.
-"""
+"""Hashed texts, without weights: an encoder of words and letters, the planner's word n-grams."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """A backend that asks the disk first, and one that asks nothing else.
 
-Which request of a shared file of replies is under way, so that no two processes pay for it.
+Which request of a shared file of replies is under way is marked, so that no two processes pay for
+it.
 """
 
 from __future__ import annotations

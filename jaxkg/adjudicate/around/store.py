@@ -1,10 +1,9 @@
 """The file that keeps replies: sqlite, one row per request, safe with several processes.
 
 Version 1: table `replies(key, asked, reply, error, stored)`, and `about(name, value)` with what a
-replay must know. `key` is the SHA-256 of `asked`, the
-request as canonical JSON; `reply` is JSON; `error` is the kind of failure, null for a reply.
-Write-ahead logging lets readers and a writer work side by side, and what was stored outlives a
-killed process.
+replay must know. `key` is the SHA-256 of `asked`, the request as canonical JSON; `reply` is JSON;
+`error` is the kind of failure, null for a reply. Write-ahead logging lets readers and a writer work
+side by side, and what was stored outlives a killed process.
 
 An archive is such a file under gzip: to be read, never written to; `pack` makes one.
 

@@ -1,12 +1,9 @@
 """What ReKnoS asks of a language model: scores of super-relations, and whether to go on.
 
 Wang et al., "Reasoning of large language models over knowledge graphs with super-relations",
-Sections 4.2 and 4.3. One call each; the model scores what it is offered and adds nothing.
-
-ReKnoS's prompts, a constant each, with the section of the paper it comes from.
-
-The paper prints the scoring prompt and the scoring criteria; the rest it describes. Wording and
-examples are our own.
+Sections 4.2 and 4.3. One call each; the model scores what it is offered and adds nothing. The paper
+prints the scoring prompt and the scoring criteria; the rest it describes. Wording and examples are
+our own.
 """
 
 from __future__ import annotations

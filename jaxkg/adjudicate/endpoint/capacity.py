@@ -1,7 +1,4 @@
-"""How long a prompt an endpoint takes, and how many at a time, as it says itself.
-
-How many requests are under way: fewer where the endpoint cannot keep up.
-"""
+"""What an endpoint can take: how long a prompt, and how many requests at a time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""New hypergraphs from old ones: hyperedges and chunks added.
+"""New hypergraphs from old ones: hyperedges and chunks added, near names joined as synonyms.
 
 Read with the module's name: `edit.add(graph, edges)`.
-
-Synonyms: near names as groups, groups as hyperedges, and one representative for each.
 """
 
 from __future__ import annotations

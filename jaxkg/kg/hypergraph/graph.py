@@ -1,7 +1,4 @@
-"""The knowledge hypergraph on the host: named hyperedges over any number of entities.
-
-Hypergraphs on disk, opened without reading them.
-"""
+"""The knowledge hypergraph on the host and on disk: hyperedges over any number of entities."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Names found in texts, whole words long, the longest of those that overlap.
-
-Words that questions are made of, and that therefore say little about their topic.
-"""
+"""Names found in texts, whole words long, the longest of those that overlap."""
 
 from __future__ import annotations
 

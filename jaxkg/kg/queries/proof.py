@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from jaxkg.kg.queries.calculations import calculated
+from jaxkg.kg.queries.calculations import added, calculated, told_total
 from jaxkg.kg.queries.rules import match_kind, topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets, sides
 from jaxkg.kg.queries.tables import Groups, Row
-from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (
     Calculation,

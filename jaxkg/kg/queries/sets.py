@@ -16,7 +16,7 @@ import numpy as np
 from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct, spread
-from jaxkg.kg.queries.calculations import calculated
+from jaxkg.kg.queries.calculations import added, calculated, told_total
 from jaxkg.kg.queries.rules import (
     ROOTS,
     ends_at,
@@ -27,7 +27,6 @@ from jaxkg.kg.queries.rules import (
     where_window,
 )
 from jaxkg.kg.queries.tables import NONE_KEY, Row, order_keys, table_rows
-from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import (

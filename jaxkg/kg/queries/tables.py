@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from jaxkg.kg.neighbourhood import spread
+from jaxkg.kg.queries.calculations import added, told_total
 from jaxkg.kg.queries.literals import as_number
-from jaxkg.kg.queries.totals import added, told_total
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Column, Having, Rows

@@ -1,7 +1,4 @@
-"""The lines of question files: MetaQA, PathQuestion, WebQSP and CWQ, jaxkg's own, plain text.
-
-Questions whose meaning is a gold subgraph: the topics and relation paths that it holds.
-"""
+"""The lines of question files: MetaQA, PathQuestion, WebQSP and CWQ, jaxkg's own, plain text."""
 
 from __future__ import annotations
 

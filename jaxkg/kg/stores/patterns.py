@@ -1,7 +1,4 @@
-"""The queries that a store sends to a SPARQL endpoint.
-
-RDF terms as ids of entities, the way files of RDF are read, and back into SPARQL.
-"""
+"""The queries that a store sends to a SPARQL endpoint, and RDF terms as ids of entities."""
 
 from __future__ import annotations
 

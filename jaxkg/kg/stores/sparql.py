@@ -1,9 +1,4 @@
-"""A graph behind a SPARQL 1.1 endpoint as a store: counted first, fetched in pages, kept.
-
-All rows of a query of an endpoint that gives but some at a time.
-
-What is asked of an endpoint together.
-"""
+"""A graph behind a SPARQL 1.1 endpoint as a store: counted first, fetched in pages, kept."""
 
 from __future__ import annotations
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.kg.queries.calculations import calculated
+from jaxkg.kg.queries.calculations import calculated, told_total
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import compared
-from jaxkg.kg.queries.totals import told_total
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.query import Calculation, Compared, Count, Entities, Extreme, Node
 from jaxkg.systems.reader.language.bounds import Bound
