@@ -47,7 +47,7 @@ from hypothesis import settings  # noqa: E402
 from loopback import LanguageServer  # noqa: E402
 from random_graphs import RandomGraph, random_graph_from  # noqa: E402
 
-settings.register_profile("strict", derandomize=True, database=None, deadline=None, max_examples=60)
+settings.register_profile("strict", derandomize=True, database=None, deadline=None, max_examples=30)
 settings.load_profile("strict")
 
 

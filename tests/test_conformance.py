@@ -13,16 +13,6 @@ import pytest
 from conformance_cases import CASES
 
 every_case = pytest.mark.parametrize("name", CASES)
-# What is composed of cores is large to compile; the cores themselves stand in the default tier.
-every_core = pytest.mark.parametrize(
-    "name",
-    [
-        name
-        if name.startswith(("ops.", "candidates.", "select.", "score."))
-        else pytest.param(name, marks=pytest.mark.slow)
-        for name in CASES
-    ],
-)
 
 
 @functools.cache
@@ -61,7 +51,7 @@ def test_one_program_serves_a_bucket_moves_and_leaks_nothing_and_repeats_itself(
     assert any(not np.array_equal(a, b) for a, b in leaves), "the inputs do not matter"
 
 
-# Operation by operation each is a little program of its own, compiled anew in every run.
+# What follows compiles every core once more: as a batch, and operation by operation.
 @pytest.mark.slow
 @every_case
 def test_compiled_and_eager_agree(name):
@@ -69,7 +59,8 @@ def test_compiled_and_eager_agree(name):
     assert_same(first, CASES[name].function(*one), rtol=1e-5)
 
 
-@every_core
+@pytest.mark.slow
+@every_case
 def test_a_batch_is_its_members(name):
     one, two, (first, second, _) = compiled(name)
     batched = jax.jit(jax.vmap(CASES[name].function))(*stacked(one, two))

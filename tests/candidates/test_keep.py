@@ -85,17 +85,6 @@ def test_follow_goes_on_from_the_best_targets_alone(random_graph, rng, seed, rev
     assert cut
 
 
-def test_a_cap_that_nothing_reaches_changes_nothing(random_graph, rng):
-    world = random_graph(1)
-    args = (world.graph, frontier_of(random_topics(rng), rng=rng), random_plan(rng, 6), worth(rng))
-    for one, other in zip(followed(*args), followed(*args, most=ALL), strict=True):
-        assert np.array_equal(one.valid, other.valid)
-        for name in ("row", "node", "edge", "parent", "needed", "overflow"):
-            columns = (np.asarray(getattr(some, name)) for some in (one, other))
-            kept = (column[one.valid] if column.ndim else column for column in columns)
-            assert np.array_equal(*kept), name
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_paths_grow_to_their_best_targets_alone(random_graph, rng, seed):
     world, values = random_graph(seed), worth(rng, 1)

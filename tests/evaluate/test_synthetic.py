@@ -7,7 +7,6 @@ from jaxkg.cli import main
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import synthetic
 from jaxkg.evaluate.synthetic.schema import KINDS, NARY
-from jaxkg.evaluate.synthetic.world import make_names, name_table, zipf_ranks
 from jaxkg.kg import read_graph, read_questions
 from jaxkg.kg.hypergraph.read import read_nary
 
@@ -58,36 +57,6 @@ def test_facts_join_the_kinds_their_relation_joins(world):
 def test_a_seed_decides_all():
     one, same, other = (synthetic.make_world(CONFIG, seed=seed).graph for seed in (3, 3, 4))
     assert one.fingerprint == same.fingerprint != other.fingerprint
-
-
-def test_hubs_come_with_skew():
-    def largest(skew):
-        config = synthetic.WorldConfig(edges=3000, skew=skew)
-        graph = synthetic.make_world(config).graph
-        return np.bincount(graph.triples[:, 2]).max()
-
-    assert largest(1.2) > 2 * largest(0.0)
-
-
-@pytest.mark.parametrize("exponent", [0.0, 0.6, 1.0, 1.5])
-def test_ranks_fall_as_a_power(exponent):
-    drawn = zipf_ranks(200_000, 64, exponent, np.random.default_rng(0))
-    count = np.bincount(drawn, minlength=64)
-    assert len(count) == 64
-    # The density between ranks r and r + 1, integrated.
-    edge = np.arange(1, 66)
-    mass = np.log(edge) if exponent == 1 else edge ** (1 - exponent) / (1 - exponent)
-    wanted = np.diff(mass) / (mass[-1] - mass[0])
-    assert np.abs(count / len(drawn) - wanted).max() < 0.005
-
-
-def test_names_differ():
-    kind = KINDS["person"]
-    names = make_names(kind, np.arange(100_000), 100_000, seed=1)
-    assert len(np.unique(names)) == 100_000
-    assert name_table(names[:3]).tolist() == [name.decode() for name in names[:3].tolist()]
-    with pytest.raises(JaxkgError, match="names of one kind"):
-        make_names(kind, np.arange(2), 10**12, seed=1)
 
 
 def test_questions_are_answered_by_all_facts(world):

@@ -84,11 +84,6 @@ def test_every_list_can_be_written_and_nothing_else():
         assert found == expected
 
 
-def test_rows_with_the_same_options_share_a_trie():
-    shared = grammar_of([[(2, 3), (4,)], [(4,), (2, 3)], [(2,)]])
-    assert shared.root[0] == shared.root[1] != shared.root[2]
-
-
 @pytest.mark.parametrize(
     ("rows", "limits", "says"),
     [

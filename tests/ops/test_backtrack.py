@@ -36,14 +36,3 @@ def test_walks_are_read_backwards_and_told_forwards():
 def test_no_slot_has_no_walk():
     got = jax.jit(edges_to)(TRAIL, np.asarray([2, 1], np.int32), np.asarray([-1, -1], np.int32))
     assert got.tolist() == [[-1, -1], [-1, -1]]
-
-
-def test_a_trail_of_one_frontier_has_no_columns():
-    none = np.zeros(3, np.int32)
-    assert edges_to(TRAIL[:1], none, none).shape == (3, 0)
-
-
-def test_a_longer_trail_only_adds_empty_columns():
-    hop, slot = np.asarray([2], np.int32), np.asarray([1], np.int32)
-    longer = (*TRAIL, frontier([99] * 5, [3] * 5))
-    assert jax.jit(edges_to)(longer, hop, slot).tolist() == [[12, 21, -1]]

@@ -42,14 +42,6 @@ def test_overflow_starts_past_the_last_slot(total, overflow):
     assert int(got.valid.sum()) == min(total, 8)
 
 
-def test_rows_stay_in_range_and_ascending_where_nothing_is_valid():
-    got = expand(np.zeros(LISTS, np.int32), capacity=64)
-    assert not got.valid.any()
-    assert got.row.min() >= 0
-    assert got.row.max() < LISTS
-    assert (np.diff(got.row) >= 0).all()
-
-
 @pytest.mark.parametrize(
     "lengths",
     [

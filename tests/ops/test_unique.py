@@ -44,17 +44,6 @@ def test_what_devices_other_than_a_cpu_run_is_the_same(rng, monkeypatch):
     assert loops < find.lower((keys,), valid).as_text().count("stablehlo.while")
 
 
-def test_order_of_the_columns_matters():
-    ones, twos = np.ones(SIZE, np.int32), np.full(SIZE, 2, np.int32)
-    left = np.where(np.arange(SIZE) == 0, ones, twos)
-    right = np.where(np.arange(SIZE) == 0, twos, ones)
-    assert find((left, right), np.ones(SIZE, bool)).tolist() == [0] + [1] * (SIZE - 1)
-
-
-def test_nothing_valid_ends_at_once():
-    assert find((np.zeros(SIZE, np.int32),), np.zeros(SIZE, bool)).tolist() == [-1] * SIZE
-
-
 def test_columns_must_agree():
     with pytest.raises(AssertionError):
         first_of_each((jnp.zeros(4, jnp.int32), jnp.zeros(5, jnp.int32)), jnp.ones(4, bool))

@@ -109,20 +109,6 @@ def test_both_forms_equal_the_loop(rng, text, graph):
         np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_blocks_that_nobody_asks_for_are_skipped(rng):
-    params, inputs, questions, context, edges = case(rng, 7, 5)
-    expected = loop(params, inputs, questions, context, edges)
-    asked = np.arange(EDGES, dtype=np.int32)
-    asked[[2, *range(13, EDGES)]] = -1
-    edges = [np.where(asked == -1, -1, column) for column in edges]
-    tables = tabled(params, inputs)
-    found = np.asarray(factored(params, tables, questions, context, asked, *edges, block=6))
-    np.testing.assert_allclose(found[asked >= 0], expected[asked >= 0], atol=1e-4)
-    assert found[17] != 0  # in the block of the last edge asked for
-    assert (found[18:] == 0).all()
-    assert np.isfinite(found).all()
-
-
 def test_the_papers_sizes_make_6_8_million_weights_46_percent_in_attention():
     params = jax.eval_shape(lambda: init_edge_scorer(key=jax.random.key(0)))
 
@@ -131,13 +117,6 @@ def test_the_papers_sizes_make_6_8_million_weights_46_percent_in_attention():
 
     assert 6.6e6 < count(params) < 6.9e6
     assert count(params.attention) / count(params) == pytest.approx(0.46, abs=0.01)
-
-
-def test_the_context_tells_the_hops_wanted_and_the_hop_at_hand():
-    depth = np.log(np.asarray([[0.2, 0.7, 0.1]], np.float32))
-    np.testing.assert_allclose(
-        hop_context(depth, np.asarray([2], np.int32)), [[0.2, 0.7, 0.1, 0, 0, 1]], atol=1e-6
-    )
 
 
 def shared_states(rng):

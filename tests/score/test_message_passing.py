@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from random_graphs import NODES, random_graph_from, repad
 
-from jaxkg.score import message_passing
 from jaxkg.score.message_passing import inflow, init_messages, mean_messages, pass_messages
 
 CODES, WIDTH, BASES = 6, 4, 3
@@ -72,12 +71,3 @@ def test_padding_and_its_garbage_change_nothing():
     small = round_(params, inflow(graph.graph, edges=len(graph.facts.edges)), states)
     large = round_(params, inflow(big), wide)
     np.testing.assert_allclose(large[:NODES], small, atol=1e-6)
-
-
-def test_a_round_keeps_what_the_node_was():
-    graph = random_graph_from(8)
-    params = init_messages(CODES, width=WIDTH, bases=BASES, key=jax.random.key(8))
-    alone = params._replace(basis=jnp.zeros_like(params.basis), bias=jnp.ones(WIDTH))
-    states = np.random.default_rng(8).normal(size=(NODES, WIDTH)).astype(np.float32)
-    found = jax.jit(message_passing.pass_messages)(alone, inflow(graph.graph), states)
-    np.testing.assert_allclose(found, np.tanh(states @ np.asarray(alone.own) + 1), atol=1e-5)

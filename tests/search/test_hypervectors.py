@@ -13,7 +13,7 @@ from jaxkg.score import hdc
 from jaxkg.search.hypervectors import retrieve_grown, retrieve_listed
 from jaxkg.systems.pathhd.queries import PlanQuery, Space, encode_queries
 from jaxkg.systems.pathhd.space import SymbolSpace, listed_schemas
-from jaxkg.tensors import pad, starts_table
+from jaxkg.tensors import starts_table
 
 ROWS, HOPS, CODES, KEEP = 4, 3, 6, 5
 ALGEBRA = hdc.ghrr(8, 2, layout="pair")
@@ -150,20 +150,3 @@ def test_the_best_listed_schemas_begin_at_the_topics(random_graph, metric):
         first = {code for node in topics for code in case.facts.codes(node)}
         allowed = {path for path in every if path[0] in first}
         assert_best(found, question, similarity(metric)[question], allowed)
-
-
-def test_rounded_schemas_score_nearly_the_same(random_graph):
-    case = random_graph(2)
-    exact = listed(case)[1]
-    for precision, loss in (("bfloat16", 0.02), ("int8", 0.05)):
-        rounded = listed(case, precision=precision)[1]
-        np.testing.assert_allclose(rounded.similarity, exact.similarity, atol=loss)
-
-
-def test_padding_of_a_batch_changes_nothing(random_graph):
-    case = random_graph(2)
-    whole = listed(case)[1]
-    few = PlanQuery(pad(PLANS[:2], ROWS), pad(WEIGHT[:2], ROWS))
-    part = listed(case, encoding=encode_queries(ALGEBRA, space(), few, hops=HOPS))[1]
-    np.testing.assert_array_equal(part.relations[:2], whole.relations[:2])
-    np.testing.assert_allclose(part.similarity[:2], whole.similarity[:2], atol=1e-6)

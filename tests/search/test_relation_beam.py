@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from programs import frontier_of, nodes_of
-from random_graphs import EDGES, NODES, RUNS, repad
+from random_graphs import repad
 
 from jaxkg.candidates import follow
 from jaxkg.search.relation_beam import Scored, ask, init, search, search_layers, tell
@@ -242,20 +242,7 @@ def test_needed_counts_what_brute_force_walks(random_graph):
         layers = [{p: some for p, some in paths.items() if len(p) == hop + 1} for paths in every]
 
 
-def test_padding_does_not_show(random_graph, rng):
-    world = random_graph(4, num_relations=RELATIONS)
-    table = random_table(rng)
-    plain = searched(world.graph, frontier_of(TOPICS), table, width=NARROW)
-    bigger = repad(world.graph, nodes=2 * NODES, edges=4 * EDGES, runs=2 * RUNS, garbage=rng)
-    starts = frontier_of(TOPICS, size=64)
-    roomier = tuple(2 * room for room in ROOM[NARROW])
-    dirty = searched(bigger, starts, table, width=NARROW, capacities=roomier)
-    for name in ("relations", "score", "finished", "needed", "overflow"):
-        assert np.array_equal(getattr(plain, name), getattr(dirty, name)), name
-    rows = QUESTIONS * NARROW
-    assert nodes_of(plain.frontier, rows) == nodes_of(dirty.frontier, rows)
-
-
+@pytest.mark.slow
 def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_graph, rng):
     """A scorer that carries a number along each path does what one does that reads it anew, also
     where all hops are one in a loop."""
@@ -316,14 +303,3 @@ def test_a_memo_follows_its_path_and_a_scorers_own_steps_are_counted(random_grap
                 parents = layer.beam.relations[question].tolist()
                 parent = next(w for w, p in enumerate(parents) if p[: len(path) - 1] == path[:-1])
                 assert layer.options[question, parent, path[-1]]
-
-
-def test_another_margin_is_no_other_program(random_graph, rng):
-    world = random_graph(3, num_relations=RELATIONS)
-    table, starts = random_table(rng), frontier_of(TOPICS)
-    before = searched._cache_size()
-    wide, close = (
-        searched(world.graph, starts, table, margin, width=NARROW) for margin in (9.0, 0.0)
-    )
-    assert searched._cache_size() - before <= 1
-    assert np.isfinite(close.score).sum() == QUESTIONS < np.isfinite(wide.score).sum()

@@ -10,7 +10,7 @@ from programs import frontier_of
 
 from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph, find_topics
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig, warm_restarts
@@ -18,12 +18,11 @@ from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.embeddings.train import EmbeddingConfig
 from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
-from jaxkg.score.edges import EdgeSizes, depth_log_probabilities, hop_context, score_edges
+from jaxkg.score.edges import EdgeSizes
 from jaxkg.score.embeddings import Embeddings
 from jaxkg.search.guided import hazard, relation_scores
 from jaxkg.settings import settings_made
 from jaxkg.systems.guided import GuidedSearch, GuidedSettings
-from jaxkg.systems.paths import Linked
 from jaxkg.tensors import tensor_graph
 from jaxkg.text import HashingEncoder
 
@@ -217,97 +216,6 @@ def test_the_papers_schedule_labels_and_hop_count_train(world):
         scorer = fit(world, config)
     assert scorer.about["held_out_f1"] > 0.9
     assert scorer.about["config"]["labels"] == "target"
-
-
-def edge_logits(world, scorer, question):
-    """[2, E] of the first and the second hop, and (head, code, tail) of every edge."""
-    kg, tensors = world
-    encoder = HashingEncoder(buckets=256)
-    count = 2 * kg.num_triples
-    head, code, tail = (
-        np.asarray(column)[:count]
-        for column in (tensors.graph.head, tensors.graph.relation, tensors.graph.tail)
-    )
-    vectors = encoder([question])
-    depth = depth_log_probabilities(scorer.params, vectors)
-    logits = [
-        score_edges(
-            scorer.params,
-            scorer.inputs(kg, encoder),
-            np.repeat(vectors, count, axis=0),
-            np.repeat(hop_context(depth, np.full(1, hop, np.int32)), count, axis=0),
-            head,
-            code,
-            tail,
-        )
-        for hop in range(2)
-    ]
-    return np.asarray(logits), list(zip(head.tolist(), code.tolist(), tail.tolist())), depth[0]
-
-
-def best_walks(edges, logits, nodes, code, topic, most):
-    """Edges kept from some nodes along a relation, the topic left out."""
-    found = [i for i, (h, r, t) in enumerate(edges) if h in nodes and r == code and t != topic]
-    return sorted(found, key=lambda i: -logits[i])[:most]
-
-
-@pytest.mark.slow
-def test_a_cap_on_targets_holds_while_searching_and_while_answering(world, trained):
-    kg, tensors = world
-    scorer = trained
-    texts = ["who made films that were shown when and where", "when was the birthplace of a film"]
-    people = ["Person 0", "Person 1"]
-    settings = GuidedSettings(
-        width=7, sample=None, targets=2, margin=100.0, share=1e-30, threshold=0.0
-    )
-    qa = GuidedSearch.build(
-        kg, scorer, HashingEncoder(buckets=256), tensors=tensors, settings=settings
-    )
-    topics = find_topics(qa.linker, [Question(who, who, (who,)) for who in people])
-    linked = Linked([], topics, texts)
-    paths = qa.propose(linked)
-    found = qa.follow(linked, paths)
-    assert paths.used.sum(axis=1).tolist() == [4, 4]
-    cut = 0
-    for asked, place in np.argwhere(paths.used):
-        logits, edges, depth = edge_logits(world, scorer, texts[asked])
-        topic = kg.entity(people[asked])
-        path = [code for code in paths.relations[asked, place].tolist() if code != -1]
-        nodes, chance, kept = {topic}, float(np.exp(depth[len(path) - 1])), []
-        for hop, code in enumerate(path):
-            shares = [i for i, (h, r, _) in enumerate(edges) if h in nodes and r == code]
-            chance *= np.mean(1 / (1 + np.exp(-logits[hop][shares])))
-            kept = best_walks(edges, logits[hop], nodes, code, topic, 2)
-            cut += len(best_walks(edges, logits[hop], nodes, code, topic, 99)) - len(kept)
-            nodes = {edges[i][2] for i in kept}
-        assert paths.weight[asked, place] == pytest.approx(chance, rel=1e-3)
-        mine = (found.question == asked) & (found.place == place)
-        assert set(found.node[mine].tolist()) == nodes
-        assert {walk[walk >= 0][-1] for walk in found.edges[mine]} <= set(kept)
-    assert cut == 8
-
-
-@pytest.mark.slow
-def test_training_in_two_sittings_gives_the_same_scorer(world, tmp_path):
-    config = dataclasses.replace(CONFIG, steps=4, epochs=20, learning_rate=2e-3)
-    ticks, later = [], []
-    with jax.numpy_dtype_promotion("standard"):
-        whole = fit(world, config)
-        fit(world, config, Training(folder=tmp_path, on_epoch=lambda epoch, *_: epoch < 2))
-        told = Training(
-            folder=tmp_path,
-            on_progress=lambda *tick: ticks.append(tick),
-            on_epoch=lambda epoch, *_: later.append(epoch) is None,
-        )
-        resumed = fit(world, config, told)
-    # The first sitting has left something to learn.
-    assert later[0] == 3
-    assert ticks[-1] == ("train", 80, 80)
-    assert whole.about["held_out_f1"] == pytest.approx(resumed.about["held_out_f1"])
-    for one, other in zip(jax.tree.leaves(whole.params), jax.tree.leaves(resumed.params)):
-        np.testing.assert_allclose(one, other, atol=1e-5)
-    with pytest.raises(JaxkgError, match=r"another run \(its .*seed"):
-        fit(world, config, Training(5, tmp_path))
 
 
 def test_text_alone_runs_on_another_graph_and_other_encoders_are_refused(trained):

@@ -56,8 +56,8 @@ def asked_on(answers):
     return [int(answer.system.split()[0]) for answer in answers]
 
 
-@pytest.mark.parametrize("count", range(10))
-@pytest.mark.parametrize("parts", [1, 3, 4, 8])
+@pytest.mark.parametrize("count", [0, 1, 3, 8, 9])
+@pytest.mark.parametrize("parts", [1, 3, 8])
 def test_parts_are_even_and_hold_every_question_once(count, parts):
     cut = even_parts(count, parts)
     assert [place for part in cut for place in range(count)[part]] == list(range(count))
@@ -98,12 +98,6 @@ def test_the_first_is_built_before_the_others_and_those_together():
 
     ReplicatedQA(build, jax.devices()[:3])
     assert sorted(built) == [0, 1, 2]
-
-
-def test_copies_answer_at_once():
-    meet = threading.Barrier(3)
-    many = ReplicatedQA(lambda place: Copy(place, meet), jax.devices()[:3])
-    assert asked_on(many.answer(questions(3))) == [0, 1, 2]
 
 
 def test_what_a_copy_raises_is_raised_as_it_is():

@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,21 +23,9 @@ def test_steps_divide_every_octave(size, steps):
     assert got - unit < max(1, size)
 
 
-def test_the_floor_can_be_moved():
-    assert bucket(3, floor=1) == 4
-    assert bucket(0, floor=1) == 1
-    assert bucket(5, floor=32) == 32
-
-
 def test_a_rerun_has_room_for_what_was_asked_for():
     assert Capacities(slots=(8, 16, 32)).fit([100, 16, 33]) == (256, 16, 64)
     assert Capacities(slots=(8, 16, 32), close=True).fit([100, 16, 33]) == (112, 16, 40)
-
-
-def test_rounds_grow_alike():
-    capacities = Capacities(slots=(8, 16) * 2, rounds=2)
-    assert capacities.fit([9, 1, 3, 99]) == (16, 256, 16, 256)
-    assert capacities.slots == (16, 64, 16, 64)
 
 
 @given(st.integers(9, 1 << 22))
@@ -63,8 +50,3 @@ def test_more_than_the_limit_does_not_fit_and_teaches_nothing():
     assert capacities.slots == (32, 8)
     assert capacities.fit([8, 65]) is None
     assert capacities.slots == (32, 8)
-
-
-def test_every_step_must_be_told_of():
-    with pytest.raises(ValueError, match="shorter"):
-        Capacities(slots=(8, 8)).fit([9])

@@ -56,13 +56,6 @@ def test_offsets_and_runs_are_the_stretches_of_the_edges(random_graph, seed):
     assert (np.asarray(graph.run_start)[runs:] == len(facts.edges)).all()
 
 
-def test_too_many_pairs_of_node_and_relation_get_no_table_of_starts():
-    triple = np.asarray([[0, 0, 1]], np.int32)
-    nodes = 1 << 20
-    assert len(edge_tables(triple, nodes, 2).graph.edge_start) == 4 * nodes + 1
-    assert len(edge_tables(triple, nodes, 3).graph.edge_start) == 0
-
-
 @pytest.mark.parametrize("runs", range(1, 10))
 def test_lookup_steps_are_as_many_as_the_busiest_node_needs(runs):
     star = np.asarray([[0, code, 1 + code] for code in range(runs)], np.int32)

@@ -2,8 +2,6 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jaxkg.text import NgramHasher, label_words
 from jaxkg.words import TOPIC_WORD, mask_mentions
@@ -26,14 +24,6 @@ def test_buckets_are_the_same_everywhere_and_for_ever():
     assert ids == [19025, 8698, 29299, 31017, 6814]
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c's", "día", "7"]), max_size=9), st.integers(1, 4))
-def test_as_many_ngrams_as_there_are_stretches(words, longest):
-    ids = NgramHasher(buckets=64, longest=longest).ids(" ".join(words))
-    lengths = range(1, min(longest, len(words)) + 1)
-    assert len(ids) == sum(len(words) - n + 1 for n in lengths)
-    assert all(0 <= i < 64 for i in ids)
-
-
 def test_words_are_lower_case_with_apostrophes_and_the_topic_mark():
     hasher = NgramHasher()
     assert hasher.words("Who's in L.A._2?") == ["who's", "in", "l", "a", "2"]
@@ -52,20 +42,6 @@ def test_the_table_pads_with_null_and_drops_the_longest_ngrams_first():
     assert table[1].tolist() == [-1] * 6
     assert table[2].tolist() == hasher.ids("a b c d e")[:6]
     assert table[2, 5] == bucket_of("a b", 256)
-
-
-def test_the_grid_has_every_ngram_where_its_first_word_is():
-    hasher = NgramHasher(buckets=256, longest=2)
-    grid = hasher.grid(["a b", "", "a b c d e"], words=3)
-    assert grid.dtype == np.int32
-    assert grid.shape == (3, 6)
-    one, two = (
-        [bucket_of(ngram, 256) for ngram in some] for some in (["a", "b", "c"], ["a b", "b c"])
-    )
-    assert grid[0].tolist() == [*one[:2], -1, two[0], -1, -1]
-    assert grid[1].tolist() == [-1] * 6
-    assert grid[2].tolist() == [*one, *two, -1]
-    assert hasher.grid([], words=3).shape == (0, 6)
 
 
 def test_mentions_are_masked_from_all_over_the_text():
@@ -112,10 +88,3 @@ def test_a_fitting_hasher_has_eight_buckets_for_every_distinct_ngram(words, buck
     hasher = NgramHasher.fitting(texts, longest=1)
     assert hasher == NgramHasher(buckets=buckets, longest=1)
     assert buckets == 1024 or 8 * words <= buckets <= 16 * words
-
-
-def test_a_fitting_hasher_counts_the_longer_ngrams_too():
-    texts = [" ".join(f"w{n}" for n in range(300))]
-    assert NgramHasher.fitting(texts, longest=1).buckets == 4096
-    assert NgramHasher.fitting(texts).buckets == 8192
-    assert NgramHasher.fitting([]).buckets == 1024

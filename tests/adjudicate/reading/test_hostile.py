@@ -119,7 +119,7 @@ _DRESSED = st.builds(
 _REPLIES = _DRESSED | _DRESSED.map(lambda text: text[: len(text) // 2]) | st.text(max_size=40)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(_REPLIES)
 def test_any_reply_ends_in_an_answer_that_can_be_written(text):
     answer = Answer("who?", "q", paths=PATHS)
@@ -131,7 +131,7 @@ def test_any_reply_ends_in_an_answer_that_can_be_written(text):
     assert parse_line(dump_line(line), "here")["answers"] == line["answers"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(_REPLIES, st.sampled_from([Adjudication, EntityWeights, FinalAnswer, Plan]))
 def test_any_reply_fits_a_schema_or_says_why_not(text, schema):
     try:

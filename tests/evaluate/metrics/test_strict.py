@@ -62,11 +62,6 @@ def test_hits_at_1_is_expected_over_the_tied_group(ranked, expected):
     assert hits_at_1({"a", "b"}, ranked) == pytest.approx(expected)
 
 
-def test_a_constant_scorer_gets_its_precision():
-    ranked = [(key, 1.0) for key in "abcdefghij"]
-    assert hits_at_1({"a", "b"}, ranked) == pytest.approx(0.2)
-
-
 def test_strict_scores_are_the_metrics():
     gold, ranked = {"a", "b"}, [("x", 2.0), ("a", 1.0)]
     scores = strict_scores(gold, ranked)

@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.evaluate.runs.scores import MISSED, SEARCH, score_line
 
@@ -245,20 +244,6 @@ def test_json_and_markdown(make_line):
     assert "| `hits_at_1` | 1.0000 | [1.0000, 1.0000] | 1 |" in text
     assert text.index("## Strict") < text.index("## As published elsewhere")
     assert '"device": "été"' in text
-
-
-def test_undefined_numbers_are_null_in_json(make_line):
-    report = evaluate([make_line("a", ["x"], "x")])
-    estimate = report.metrics["f1"].__class__(math.nan, math.nan, math.nan, 0)
-    broken = report.__class__({"f1": estimate}, report.counts)
-    assert json.loads(broken.to_json())["metrics"]["f1"]["value"] is None
-
-
-def test_nothing_and_twice_are_errors(make_line):
-    with pytest.raises(JaxkgError, match="no prediction lines"):
-        evaluate([])
-    with pytest.raises(JaxkgError, match="'a' has two lines"):
-        evaluate([make_line("a", ["x"]), make_line("a", ["x"])])
 
 
 def test_what_a_model_did_wrong_is_counted_where_it_did(make_line):

@@ -98,14 +98,6 @@ def test_parquet_that_is_not_plain_strings(tmp_path, heads):
     same(open_graph(tmp_path / "big"), read_graph(path, skip_bad=skip))
 
 
-def test_a_fact_told_in_batch_after_batch_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(sort, "_ROWS", 30)
-    path = tmp_path / "facts.tsv"
-    path.write_text("a\tr\tb\n" * 70 + "a\tr\tc\n" * 40 + "b\tr\ta\n", encoding="utf-8")
-    assert build_big(path, tmp_path / "big").duplicates == 108
-    same(open_graph(tmp_path / "big"), read_graph(path))
-
-
 def test_many_batches(rng, tmp_path, monkeypatch):
     monkeypatch.setattr(spill, "_BATCH", 50)
     monkeypatch.setattr(sort, "_ROWS", 30)

@@ -187,14 +187,6 @@ def test_a_changed_source_is_read_again(builds, change):
     builds.check()
 
 
-def test_what_another_version_left_is_not_used(builds, monkeypatch):
-    builds.stopped()
-    monkeypatch.setattr(build, "code_digest", lambda: "of before")
-    builds.run()
-    assert builds.read == 1
-    builds.check()
-
-
 @pytest.mark.parametrize("option", [{"columns": (2, 1, 0)}, {"encoding": "cp1252"}])
 def test_other_arguments_read_again(builds, option):
     builds.stopped(**option)
@@ -236,16 +228,6 @@ def test_what_another_build_works_in_is_not_taken(builds):
     assert builds.read == 1
     assert builds.left() == [left]
     lock.close()
-    builds.run()
-    assert builds.read == 0
-    builds.check()
-
-
-def test_folders_that_are_called_like_patterns(builds):
-    home = builds.folder.parent / "it's [a]*"
-    home.mkdir()
-    builds.folder = home / "big"
-    builds.stopped()
     builds.run()
     assert builds.read == 0
     builds.check()

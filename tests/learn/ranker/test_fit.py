@@ -4,7 +4,6 @@ import dataclasses
 import functools
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from asked_films import film_questions, films_graph
@@ -13,8 +12,8 @@ from jaxkg.cite import grounded
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.folder import TRAINING
-from jaxkg.learn.ranker.fit import PathRanker, fit_ranker, right_paths, stand_in
-from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, draw_candidates, log_share
+from jaxkg.learn.ranker.fit import PathRanker, fit_ranker, right_paths
+from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, draw_candidates
 from jaxkg.learn.supervision import supervise
 from jaxkg.records import Question
 from jaxkg.systems.ranked import RankedPaths, RankedSettings
@@ -56,21 +55,6 @@ def test_right_paths_are_a_questions_own_or_mined(world):
     assert names[0] == list(own.paths)
     assert own.paths[0] in names[1]
     assert names[2:] == [[("film.film.released",)], []]
-
-
-def test_a_stand_in_has_the_most_first_steps(world):
-    kg, tensors = world
-    number = {name: place for place, name in enumerate(kg.relations)}
-    wanted = [[number["film.film.directed_by"], -1], [number["people.person.birthplace"], -1]]
-    [node] = stand_in(tensors, np.asarray(wanted, np.int32))
-    assert kg.name(node).startswith("Person")
-    assert stand_in(tensors, np.zeros((0, 2), np.int32)) == ()
-
-
-def test_right_paths_share_their_probability():
-    scores = jnp.log(jnp.asarray([[0.1, 0.2, 0.3, 0.4], [1.0, 1.0, 0.0, 0.0]]))
-    right = jnp.asarray([[True, False, True, False], [False, True, False, False]])
-    np.testing.assert_allclose(np.exp(log_share(scores, right)), [0.4, 0.5], rtol=1e-5)
 
 
 def test_candidates_hold_right_ones_neighbours_and_strangers():

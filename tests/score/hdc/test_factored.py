@@ -92,16 +92,6 @@ def test_holds_for_every_isometric_algebra(name):
         check(got, query, [paths[i] for i in inside], scores[query, inside], 4)
 
 
-def test_flat_metric_and_offset_by_length():
-    a, table, queries = setting()
-    offset = jnp.array([-0.3, 0.2])
-    got = hdc.exhaustive(a, table, queries, k=5, max_length=2, metric="flat", offset=offset)
-    paths, scores = every_score(metric="flat", max_length=2)
-    shifted = scores + np.array([float(offset[len(p) - 1]) for p in paths])[None]
-    for query in range(3):
-        check(got, query, paths, shifted[query], 5)
-
-
 @pytest.mark.parametrize("length", [3])
 def test_only_sequences_the_schema_graph_allows(length):
     a, table, queries = setting()

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import jax
 import numpy as np
 import pytest
 from planners import demo_planner
@@ -269,16 +268,6 @@ def test_calibration_is_fitted_from_questions(labels):
     assert [a.entities for a in same] == [a.entities for a in plain]
 
 
-def test_projected_texts_rank_random_symbols_by_chance_and_run_all_the_same():
-    settings = dataclasses.replace(SMALL, query="projection", symbols="random", hops=1)
-    qa = PathHD.build(LABELS, settings=settings)
-    questions = [asked("directed by", "Alien")]
-    topics = find_topics(qa.linker, questions)
-    found = qa.retrieve(qa.read(questions, topics), topics)
-    assert np.abs(found.similarity[np.isfinite(found.similarity)]).max() < 0.5
-    assert found.complete.all()
-
-
 def test_what_does_not_fit_is_refused(planned):
     with pytest.raises(JaxkgError, match="needs a planner"):
         PathHD.build(LABELS, settings=dataclasses.replace(SMALL, query="bundle"))
@@ -290,11 +279,6 @@ def test_what_does_not_fit_is_refused(planned):
         PathHDSettings(beam=0)
     with pytest.raises(JaxkgError, match="at most 4"):
         PathHDSettings(hops=5)
-
-
-def test_arrays_stay_on_the_device_between_encoding_and_retrieval(labels):
-    assert isinstance(labels.symbols.space.table, jax.Array)
-    assert isinstance(labels.schemas.paths, jax.Array)
 
 
 def refining(labels, reply, *, most=1):

@@ -10,7 +10,6 @@ from jaxkg.errors import JaxkgError
 from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
 from jaxkg.show.dag import dag_svg
-from jaxkg.systems.proh import walk
 from jaxkg.systems.proh.settings import PROH, PROH_L
 
 
@@ -191,22 +190,6 @@ def test_the_check_demands_the_answer_in_a_cited_fact(ask_of):
         assert (qa.check(alone) == ()) == held, name
 
 
-def test_all_entities_that_a_path_reaches_count_in_its_score(ask_of):
-    """PRoH, Eq. 6: every weight is 0.9, so every path's score, a mean of them, is."""
-    beam = dataclasses.replace(PROH.beam, threshold=-1.0)
-    settings = dataclasses.replace(PROH, threshold=-1.0, beam=beam)
-    _, trace = ask_of(scripted(), settings).trace(QUESTION)
-    scores = [
-        score
-        for state in trace["states"]
-        for step in state["level"]
-        for depth in step["depths"]
-        for _, score in depth["paths"]
-    ]
-    assert len(scores) > 5
-    assert scores == pytest.approx([0.9] * len(scores))
-
-
 @pytest.mark.parametrize(
     ("question", "said", "held"),
     [
@@ -244,14 +227,6 @@ def test_what_is_cut_is_told(ask_of):
     assert any("sufficient paths, answered from 1" in cut for cut in cuts)
     told = " ".join([*answer.notes, answer.abstained or ""])
     assert all(cut in told for cut in cuts)
-
-
-def test_entities_that_are_not_weighed_are_told(ask_of, monkeypatch):
-    monkeypatch.setattr(walk, "_MOST_WEIGHED", 1)
-    settings = dataclasses.replace(PROH, threshold=-1.0)
-    answer, _ = ask_of(scripted(), settings).trace(QUESTION)
-    told = " ".join([*answer.notes, answer.abstained or ""])
-    assert "entities to weigh at once, the 1 most similar weighed" in told
 
 
 def below(stages, *starts):

@@ -1,22 +1,15 @@
 """A scripted model in the loop: what it is asked, what it costs, what becomes of its failures."""
 
-import dataclasses
-import functools
 import json
 import re
 
-import jax
-import numpy as np
 import pytest
 from reknos_films import BIRTHPLACE, FILMS, GENRE_OF, STARRING, TRIPLES, asked
 
 from jaxkg.adjudicate import Budget, Caps, Scripted
 from jaxkg.cite import grounded
-from jaxkg.kg import KnowledgeGraph, find_topics
-from jaxkg.search.super_relations import conclude, super_search
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reknos import LLMScorer, ReKnoS, ReKnoSSettings
-from jaxkg.systems.reknos.llm import LLMSession, run_search
-from jaxkg.systems.reknos.problem import Room
 
 LIKED = {"film.film": 0.9, "people.person": 0.8, "media.genre": 0.5, "^film.film": 0.1}
 CHOSEN = json.dumps({"answers": [], "supporting_paths": [1], "rationale": "Path 1 says so."})
@@ -170,58 +163,3 @@ def test_explicit_criteria_take_the_place_of_the_examples():
         assert ("Scoring criteria" in told) is criteria
         assert ("Three examples" in told) is not criteria
         assert told.count("Reply: {") == (0 if criteria else 3)
-
-
-def test_asked_from_python_or_run_in_jit_the_search_is_the_same(rng):
-    """The same scores, the same leaves: one program against one call a step and question."""
-    hops, slots, rows = 2, 256, 8
-    questions = [
-        asked("one", "Heat", id="0"),
-        asked("two", "Al Pacino", "Ali", id="1"),
-        asked("three", "Chicago", id="2"),
-    ]
-    settings = ReKnoSSettings(width=2, hops=hops, keep=2, batch_size=8)
-    system = system_of(Scripted([]), settings=settings)
-    names = system.groups.names
-    table = (rng.integers(1, 16, (hops, rows, len(names))) / 16).astype(np.float32)
-    enough = np.zeros((hops, rows), bool)
-    enough[0, 2] = True
-    taken = {}
-
-    def answer(request):
-        question = int(request.question)
-        key = question, request.stage
-        step = taken[key] = taken.get(key, -1) + 1
-        if request.stage == "sufficient":
-            return f"Sufficient: {'yes' if enough[step, question] else 'no'}"
-        liked = {name: float(table[step, question, g]) for g, name in enumerate(names)}
-        return scored(request.messages[-1].content, liked)
-
-    scorer = LLMScorer(Scripted(answer))
-    topics = find_topics(system.linker, questions)
-    problem = dataclasses.replace(system.problem, room=Room(slots, slots))
-    session = LLMSession(problem, scorer, questions, topics, 0.0)
-    starts = [some.entities for some in topics]
-    told, told_best = run_search(problem, session, starts)
-    assert told.steps.tolist()[:4] == [2, 2, 1, 0]
-
-    @functools.partial(jax.jit, static_argnames="rows")
-    def in_jit(graph, starts, group, table, enough, rows):
-        found = super_search(
-            graph,
-            starts,
-            group,
-            lambda search, options, memo: table[len(search.sets)],
-            num_questions=rows,
-            num_groups=len(names),
-            width=2,
-            hops=hops,
-            capacities=(slots,) * 3 * hops,
-            grow=lambda search, memo: (enough[len(search.sets) - 1], memo),
-            walk_best=2,
-        ).search
-        return found, conclude(found, keep=2)
-
-    run = in_jit(system.tensors.graph, told.trail[0], problem.group, table, enough, rows)
-    for one, other in zip(jax.tree.leaves((told, told_best)), jax.tree.leaves(run), strict=True):
-        np.testing.assert_array_equal(one, other)
