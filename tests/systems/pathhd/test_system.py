@@ -93,6 +93,7 @@ def test_one_plan_is_a_bundle_of_one(planned):
     np.testing.assert_allclose(found.similarity[there, 0], 1.0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_listed_and_grown_candidates_agree_on_the_best(planned):
     questions = demo_questions()[:8]
     grown = dataclasses.replace(planned, schemas=None)
@@ -116,7 +117,8 @@ BOTH_WAYS = KnowledgeGraph.from_triples(
 )
 
 
-@pytest.mark.parametrize("operator", ["ghrr-haar", pytest.param("fhrr", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("operator", ["ghrr-haar", "fhrr"])
 def test_the_order_of_a_questions_words_decides_where_binding_keeps_order(operator):
     settings = dataclasses.replace(
         SMALL,

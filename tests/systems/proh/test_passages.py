@@ -65,6 +65,7 @@ def test_a_question_without_passages_is_told():
         PassagesQA(HashingEncoder()).answer([Question("q", "why?")])
 
 
+@pytest.mark.slow
 def test_retrieval_alone():
     system = PassagesQA(HashingEncoder())
     shown = []

@@ -17,6 +17,7 @@ QUESTIONS = [QUESTION, "what did Tony Scott direct?", "which town is in England?
 SETTINGS = RetrievalSettings(beam=BeamSettings(depth=2, width=4, seeds=4, threshold=-1.0))
 
 
+@pytest.mark.slow
 def test_questions_together_find_what_they_find_alone(index):
     retriever = Retriever(index, SETTINGS)
     together = retriever.retrieve(QUESTIONS)
@@ -71,6 +72,7 @@ def test_nothing_to_start_from_finds_nothing_but_similar_passages(index):
     assert bare.retrieve([QUESTION], [Anchors((), ())])[0].chunks == ()
 
 
+@pytest.mark.slow
 def test_slots_that_do_not_suffice_are_grown_and_change_nothing(index):
     whole = Retriever(index, SETTINGS)
     tight = Retriever(index, SETTINGS)

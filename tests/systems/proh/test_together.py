@@ -107,6 +107,7 @@ def test_questions_together_are_answered_and_charged_as_alone(run, settings, cal
         assert len(together[3]) < len(charges)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_pays_nothing_twice(run):
     whole = run("whole", QUESTIONS, PROH_L)
     for last in (1, 5, 20):

@@ -158,6 +158,7 @@ def test_a_batch_that_outgrows_the_room_is_halved_and_a_question_says_so(system)
     assert "the search outgrew the largest bucket: answers may be missing" in solved.answer.notes
 
 
+@pytest.mark.slow
 def test_candidates_may_be_those_of_the_super_relation_graph():
     traces = []
     for connection in ("graph", "reached"):
