@@ -121,8 +121,6 @@ class Supervision:
         *,
         hops: int,
         revisit: Revisit,
-        keep: int = 8,
-        fan_out: int = 64,
         on_progress: Progress | None = None,
     ) -> MinedPaths:
         """Relation paths from topics to answers, see `mine_paths`."""
@@ -131,8 +129,6 @@ class Supervision:
             self.starts,
             self.goals,
             hops=hops,
-            keep=keep,
-            fan_out=fan_out,
             revisit=revisit,
             on_progress=on_progress
             and (lambda done, total: on_progress("mine paths", done, total)),

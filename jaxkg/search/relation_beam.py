@@ -212,7 +212,6 @@ def search(
     capacities: tuple[int, ...],
     margin: float | jax.Array = float("inf"),
     revisit: Revisit = "topic",
-    keep: Callable[[int, Frontier], jax.Array] | None = None,
     memo: Any = None,
 ) -> Beam:
     """Beam search over relation paths with a scorer that runs on the device.
@@ -226,7 +225,6 @@ def search(
         num_questions, width, hops: B, W, L; static. The first beam has a single place.
         capacities: KL slots, in the order of `Beam.needed`, K being 3 and the scorer's; static.
         margin, revisit: see `tell`.
-        keep: from the hops taken before and the edges walked, see `tell`.
         memo: of empty paths, [B, W, ...], for a scorer that keeps one. With it hops that all have
             the same capacities are one hop in a loop, compiled once; the scorer then finds W places
             at hop 0 as well, all but the first of them empty.
@@ -235,7 +233,7 @@ def search(
         The last beam: paths best first, all finished.
     """
     steps = len(capacities) // hops
-    if memo is not None and keep is None and capacities == capacities[:steps] * hops:
+    if memo is not None and capacities == capacities[:steps] * hops:
         beam = init(starts, num_questions=num_questions, width=width, hops=hops, steps=steps)
         if starts.row.shape[0] <= capacities[-1]:
             frontier = widened(beam.frontier, capacities[-1])
@@ -250,7 +248,7 @@ def search(
     return search_layers(
         graph, starts, score,
         num_questions=num_questions, width=width, hops=hops, capacities=capacities, margin=margin,
-        revisit=revisit, keep=keep,
+        revisit=revisit,
     )[1]  # fmt: skip
 
 
@@ -271,8 +269,9 @@ def search_layers(
     """`search`, with every hop as it was decided.
 
     Args:
-        graph, starts, score, num_questions, width, hops, capacities, margin, revisit, keep: see
+        graph, starts, score, num_questions, width, hops, capacities, margin, revisit: see
             `search`.
+        keep: from the hops taken before and the edges walked, see `tell`.
         ends: False leaves the last hop untaken: its layer says what could be; static.
 
     Returns:

@@ -146,7 +146,6 @@ def fit_embeddings(
     relations: Sequence[str],
     config: EmbeddingConfig = EmbeddingConfig(),
     seed: int = 0,
-    known: np.ndarray | None = None,
     on_progress: Progress | None = None,
 ) -> TrainedEmbeddings:
     """Train, keep the evaluation that ranks the validation facts best, and resume where it stopped.
@@ -159,8 +158,6 @@ def fit_embeddings(
         entities, relations: names of the rows, N and R of them.
         config: model and schedule.
         seed: of weights, order and corruptions.
-        known: [K, 3] int, facts that are no mistakes when ranked; None takes training and
-            validation.
         on_progress: called with (stage, done, total).
 
     Raises:
@@ -170,8 +167,7 @@ def fit_embeddings(
         raise JaxkgError(
             f"{len(training)} training and {len(validation)} validation triples: both are needed"
         )
-    if known is None:
-        known = np.concatenate([training, validation])
+    known = np.concatenate([training, validation])
     target = _FOLDER.vacant(folder)
     tick = on_progress or (lambda stage, done, total: None)
 

@@ -63,22 +63,12 @@ class SuperRelations:
         return tuple(np.flatnonzero(self.group == which).tolist())
 
     @classmethod
-    def by_name(
-        cls,
-        relations: Sequence[str],
-        *,
-        parts: int = 2,
-        separator: str = ".",
-        directed: bool = True,
-    ) -> Self:
-        """Group relations by the first parts of their names.
+    def by_name(cls, relations: Sequence[str], *, parts: int = 2) -> Self:
+        """Group relations by the first parts of their names, a point between two.
 
         Args:
             relations: R names.
             parts: how many parts name the group; a name of no more parts is a group of its own.
-            separator: between parts.
-            directed: keep relations and their inverses in groups apart. False puts a relation and
-                its inverse together, for graphs whose directions mean nothing.
 
         Example:
             >>> groups = SuperRelations.by_name(["film.actor.film", "film.actor.awards", "likes"])
@@ -88,10 +78,10 @@ class SuperRelations:
         """
         if parts < 1:
             raise JaxkgError(f"parts is how many parts of a name count, at least 1, not {parts}")
-        heads = [separator.join(name.split(separator)[:parts]) for name in relations]
+        heads = [".".join(name.split(".")[:parts]) for name in relations]
         names = list(dict.fromkeys(heads))
         place = {name: row for row, name in enumerate(names)}
-        return cls._both_ways(names, [place[head] for head in heads], directed)
+        return cls._both_ways(names, [place[head] for head in heads])
 
     @classmethod
     def by_clusters(
@@ -100,8 +90,6 @@ class SuperRelations:
         vectors: npt.ArrayLike,
         *,
         distance: float = 0.8,
-        count: int | None = None,
-        directed: bool = True,
     ) -> Self:
         """Group relations whose label vectors are alike, by average-linkage agglomeration.
 
@@ -113,8 +101,6 @@ class SuperRelations:
             relations: R names.
             vectors: [R, D] label vectors of any encoder, none of them zero.
             distance: clusters are merged while their mean cosine distance is at most this.
-            count: at most this many clusters instead.
-            directed: see `by_name`.
 
         Raises:
             JaxkgError: the vectors do not fit the names, one is zero or not finite, or there are
@@ -143,13 +129,10 @@ class SuperRelations:
             raise JaxkgError(f"the vector of relation {relations[worst]!r} is zero or not finite")
         table = table / length
         if len(table) == 1:
-            return cls._both_ways(list(relations), [0], directed)
+            return cls._both_ways(list(relations), [0])
         apart = 1.0 - table @ table.T
         tree = linkage(squareform(apart, checks=False).clip(0.0), method="average")
-        if count is None:
-            labels = fcluster(tree, t=distance, criterion="distance")
-        else:
-            labels = fcluster(tree, t=count, criterion="maxclust")
+        labels = fcluster(tree, t=distance, criterion="distance")
         _, first, label = np.unique(labels, return_index=True, return_inverse=True)
         order = np.argsort(np.argsort(first))  # clusters in the order of their first members
         cluster = order[label]
@@ -162,13 +145,11 @@ class SuperRelations:
             more = [f"{len(near) - _TOLD} more"] if len(near) > _TOLD + 1 else []
             members = near[: _TOLD if more else _TOLD + 1]
             names.append(" / ".join([*(relations[row] for row in members), *more]))
-        return cls._both_ways(names, cluster.tolist(), directed)
+        return cls._both_ways(names, cluster.tolist())
 
     @classmethod
-    def _both_ways(cls, names: Sequence[str], group: Sequence[int], directed: bool) -> Self:
+    def _both_ways(cls, names: Sequence[str], group: Sequence[int]) -> Self:
         forward = np.asarray(group, np.int32)
-        if not directed:
-            return cls(tuple(names), np.concatenate([forward, forward]))
         return cls(
             (*names, *("^" + name for name in names)),
             np.concatenate([forward, forward + np.int32(len(names))]),
