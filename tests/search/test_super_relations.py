@@ -249,6 +249,23 @@ def test_a_closed_question_takes_no_further_step(random_graph, rng):
         assert set(lengths.tolist()) == {0, steps}
 
 
+def test_without_the_way_back_a_step_goes_on_from_the_best_path_alone(random_graph, rng):
+    world = random_graph(5)
+    _, group, scores = scene(world, rng)
+    starts = frontier_of([[0], [1], [2], [0, 3]])
+    every, _, _ = searched(world.graph, starts, group, scores)
+    ahead, _, _ = searched(world.graph, starts, group, scores, backward=False)
+    for step in range(1, HOPS):
+        exist, totals = np.asarray(ahead.exist[step]), np.asarray(ahead.totals[step])
+        best = np.where(exist, totals, -1.0).argmax(axis=1)
+        onward = np.asarray(ahead.exist[step + 1]).reshape(QUESTIONS, exist.shape[1], -1)
+        others = np.arange(exist.shape[1])[None] != best[:, None]
+        assert not onward[others].any()
+    assert ahead.exist[1].tolist() == every.exist[1].tolist(), "the first step has no way back"
+    assert (ahead.walked <= every.walked).all()
+    assert (ahead.walked < every.walked).any()
+
+
 def test_the_search_space_counts_each_edge_once_a_step(random_graph, rng):
     world = random_graph(2)
     topics, group, scores = scene(world, rng)
