@@ -77,25 +77,18 @@ def test_a_fact_that_is_stated_alone_is_walked():
     assert ("^subject", "object") in walked(stated, stated.look("Whom does Ann use?").found)
 
 
-def test_numbered_rows_join_and_are_answers_where_their_class_is_asked_for():
-    banks = [("10000", "Amber", "Belmont"), ("10003", "Amber", "Cedar"), ("10006", "Dale", "Cedar")]
-    facts = [(row, "type", "transfer") for row, _, _ in banks]
-    facts += [(row, "sender", one) for row, one, _ in banks]
-    facts += [(row, "receiver", two) for row, _, two in banks]
+def test_numbered_rows_are_no_answer_where_another_class_is_asked_for():
+    rows = [("10000", "Amber", "Belmont"), ("10003", "Amber", "Cedar"), ("10006", "Dale", "Cedar")]
+    facts = [(row, "type", "transfer") for row, _, _ in rows]
+    facts += [(row, "sender bank", one) for row, one, _ in rows]
+    facts += [(row, "receiver bank", two) for row, _, two in rows]
+    facts += [(bank, "type", "bank") for bank in ("Amber", "Belmont", "Cedar", "Dale")]
     money = reader(facts)
-    rows = {"10000", "10003", "10006"}
-    for question, meant in [
-        ("Whom did Amber send to?", False),
-        ("Which transfers are there?", True),
-    ]:
+    for question, meant in [("Which banks had Amber?", False), ("Which filings had Amber?", True)]:
         found = money.look(question).found
         ends = {money.kg.entity_ids[end] for one in found for end in one.ends.tolist()}
-        assert bool(rows & ends) == meant
-    assert {"Belmont", "Cedar"} <= {
-        money.kg.entity_ids[end]
-        for one in money.look("Whom did Amber send to?").found
-        for end in one.ends.tolist()
-    }
+        assert "Cedar" in ends
+        assert bool({"10000", "10003"} & ends) == meant
 
 
 def test_what_is_said_of_relations_is_no_answer():
@@ -115,5 +108,6 @@ def test_children_of_somebody_are_walked_to():
     asked = "Who are the children of Victoria?"
     assert ("child",) in walked(family, family.look(asked).found)
     assert ("^child",) not in walked(family, family.look(asked).found)
-    assert ("^child",) in walked(family, family.look("Whose child is Victoria?").found)
+    for other in ("Whose child is Victoria?", "Which kinds of Victoria are there?"):
+        assert ("^child",) in walked(family, family.look(other).found)
     assert ("^child",) in walked(family, family.look("Who are the children of Alice?").found)

@@ -109,6 +109,20 @@ def possessed(asked: Asked, candidate: Candidate, find: Candidates) -> float:
     return score
 
 
+def is_dispossessed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading walks against a noun that is said to be of a topic, see `possessed`."""
+    words = asked.cues.words.folded
+    for mention, codes in candidate.legs:
+        topic = asked.mentions[mention]
+        if codes and codes[0] >= find.kg.num_relations and _owns(asked, topic.first, topic.last):
+            before = _past_articles(words, topic.first) - 2
+            owned = (*words[topic.last + 2 : topic.last + 3], *words[max(before, 0) : before + 1])
+            label = find.wordings(codes[0])[0]
+            if not is_verb(label) and not _stems(label).isdisjoint(map(stem, owned)):
+                return True
+    return False
+
+
 def _owns(asked: Asked, first: int, last: int) -> bool:
     """Whether something is of what is named: "Anna's boss", "the boss of Anna"."""
     words = asked.cues.words.folded

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.direction import inverse_legs, possessed
+from jaxkg.systems.reader.sets.direction import inverse_legs, is_dispossessed
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 
@@ -26,6 +26,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         kept = _but(_taken_in, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
+        kept = _but(_is_other_row, asked, kept, find)
     return kept
 
 
@@ -35,7 +36,7 @@ def _owned(asked: Asked, found: list[Candidate], find: Candidates) -> list[Candi
     return [
         candidate
         for candidate in found
-        if possessed(asked, candidate, find) >= 0
+        if not is_dispossessed(asked, candidate, find)
         or (candidate.shape, inverse_legs(candidate, find)) not in walked
     ]
 
@@ -71,3 +72,13 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     if not kinds and last and not asked.cues.count and candidate.last >= 0:
         return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _is_other_row(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to rows that have but a number, where what is asked for is a class
+    or a sort, and not theirs: "which banks sent money", and no transfers."""
+    meant = {kind.kind for kind in asked.classes if kind.first in asked.cues.noun}
+    if candidate.result or not len(candidate.ends) or not meant:
+        return False
+    kinds = find.end_classes(candidate)
+    return bool(kinds) and meant.isdisjoint(kinds) and find.is_number(int(candidate.ends[0]))

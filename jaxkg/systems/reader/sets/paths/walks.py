@@ -249,10 +249,12 @@ class Walks:
         return asked.cues.count or not named_classes(asked).isdisjoint(kinds)
 
     def joins_others(self, entity: int) -> bool:
-        """Whether a node but joins others, as a row of sales does: no name, or a mere number."""
-        if not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity]):
-            return True
-        return self.kg.name(entity).isdecimal() and bool(self.vocabulary.kinds_of(entity))
+        """Whether a node but joins others, as a row of sales does."""
+        return not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity])
+
+    def is_number(self, entity: int) -> bool:
+        """Whether a node has a number for a name, as a row of sales may have."""
+        return self.kg.name(entity).isdecimal()
 
     @functools.cached_property
     def _ends_stated(self) -> list[int]:
