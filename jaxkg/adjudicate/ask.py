@@ -112,7 +112,7 @@ class Prompted(Generic[T]):
             schema.
         check: looks beyond the schema, e.g. for relations that were never offered; a string says
             what is wrong, which counts as a reply that cannot be read.
-        question, stage, temperature, max_tokens, seed: see `Request`.
+        question, stage, temperature, max_tokens, seed, alternatives: see `Request`.
         offered, patterns, most: what the reply may be made of and how much of it, see `bounded`.
         reason: the field that says why, asked for only where the backend's manner wants it.
         extra: see `Request`.
@@ -127,6 +127,7 @@ class Prompted(Generic[T]):
     temperature: float | None = 0.0
     max_tokens: int | None = None
     seed: int | None = None
+    alternatives: int | None = None
     offered: Mapping[str, Sequence[str | int]] = dataclasses.field(default_factory=dict)
     patterns: Mapping[str, str] = dataclasses.field(default_factory=dict)
     most: Mapping[str, int] = dataclasses.field(default_factory=dict)
@@ -155,6 +156,7 @@ class Prompted(Generic[T]):
             seed=self.seed,
             question=self.question,
             stage=self.stage,
+            alternatives=self.alternatives,
             extra=self.extra,
             reads=self.reads,
         )

@@ -112,6 +112,7 @@ class Reply:
             it cost when it was paid.
         alternatives: tokens that the reply might have begun with, likeliest first, with their
             natural log-probabilities; empty where the endpoint tells none or was not asked.
+        likelihood: natural log-probability of the whole text; None where it is not told.
     """
 
     text: str = ""
@@ -127,6 +128,7 @@ class Reply:
     estimated: bool = False
     cached: bool = False
     alternatives: tuple[tuple[str, float], ...] = ()
+    likelihood: float | None = None
 
     @property
     def calls(self) -> int:

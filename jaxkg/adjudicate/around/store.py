@@ -296,7 +296,8 @@ def _reply(row: object) -> Reply | None:
     except (TypeError, ValueError):
         return None
     reply = dataclasses.replace(reply, alternatives=told)
-    sound &= reply.price is None or isinstance(reply.price, int | float)
+    for number in (reply.price, reply.likelihood):
+        sound &= number is None or isinstance(number, int | float)
     return reply if sound else None
 
 

@@ -25,6 +25,7 @@ from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_planning as prompts
 from jaxkg.adjudicate.prompts import DATA_RULE, arrows, block, line
 from jaxkg.adjudicate.requests import Message
+from jaxkg.records import Usage
 from jaxkg.words import TOPIC_WORD
 
 STAGE = "plan"
@@ -160,7 +161,6 @@ def plan_relations(
     *,
     hops: int,
     repair: bool = False,
-    max_tokens: int = REPLY_TOKENS,
     prompt: Literal["ours", "paper"] = "ours",
 ) -> list[Outcome[PlanReply]] | list[Outcome[WayReply]]:
     """Let a language model plan, one call a question.
@@ -173,7 +173,6 @@ def plan_relations(
         wanted: questions with topics and relations.
         hops: longest plan allowed.
         repair: allow one more call for a reply that cannot be read.
-        max_tokens: longest reply.
         prompt: "ours", a line for a plan, or Appendix A as it is "paper".
 
     Returns:
@@ -181,12 +180,6 @@ def plan_relations(
 
     Reference: Shrestha and Kim, Algorithm 1, line 2, and Appendix A.
     """
-    why = backend.manner.why or prompt == "paper"
-    shared: dict[str, Any] = {
-        "stage": STAGE,
-        "max_tokens": max_tokens + (_REASON_TOKENS if why else 0),
-        "reason": "reasoning",
-    }
     if prompt == "paper":
         printed = [
             Prompted(
@@ -198,23 +191,67 @@ def plan_relations(
                     ("hops", "alternatives.hops"), relation_options(each.relations)
                 ),
                 most={"hops": hops, "alternatives.hops": hops, "alternatives": 2},
-                **shared,
+                stage=STAGE,
+                max_tokens=REPLY_TOKENS + _REASON_TOKENS,
+                reason="reasoning",
             )
             for each in wanted
         ]
         return ask(backend, printed, repair=repair)
-    lines = [
-        Prompted(
-            messages=plan_prompt(each, hops=hops),
-            schema=WayReply,
-            form=prompts.PLAN_FORM_WHY if why else prompts.PLAN_FORM,
-            question=each.question_id or each.question,
-            offered={"way": each.ways},
-            **shared,
-        )
-        for each in wanted
-    ]
+    why = backend.manner.why
+    lines = [_way_prompted(each, hops, why=why) for each in wanted]
     return ask(backend, lines, repair=repair)
+
+
+def _way_prompted(wanted: Wanted, hops: int, *, why: bool = False) -> Prompted[WayReply]:
+    return Prompted(
+        messages=plan_prompt(wanted, hops=hops),
+        schema=WayReply,
+        form=prompts.PLAN_FORM_WHY if why else prompts.PLAN_FORM,
+        question=wanted.question_id or wanted.question,
+        stage=STAGE,
+        max_tokens=REPLY_TOKENS + (_REASON_TOKENS if why else 0),
+        alternatives=None if why else 1,
+        reason="reasoning",
+        offered={"way": wanted.ways},
+    )
+
+
+def weigh_ways(
+    backend: Backend, wanted: Sequence[Wanted], *, hops: int
+) -> list[tuple[list[float | None], Usage]]:
+    """Log-probability of each way of each question, as a reply that could be no other.
+
+    One batch of calls over a shared prefix, as many as there are ways.
+
+    Returns:
+        Of each question its ways' log-probabilities, None where a call failed or the endpoint
+        tells none, and what it cost.
+    """
+    outcomes = iter(
+        ask(
+            backend,
+            [
+                _way_prompted(dataclasses.replace(each, ways=(way,)), hops)
+                for each in wanted
+                for way in each.ways
+            ],
+            repair=False,
+        )
+    )
+    weighed = []
+    for each in wanted:
+        mine = [next(outcomes) for _ in each.ways]
+        cost = sum((outcome.usage for outcome in mine), Usage())
+        weighed.append(([_likelihood(*pair) for pair in zip(mine, each.ways)], cost))
+    return weighed
+
+
+def _likelihood(outcome: Outcome[WayReply], way: str) -> float | None:
+    """Of a reply that is the way, and no other that an endpoint lets pass."""
+    plans = outcome.value.plans if outcome.value else ()
+    is_way = any(way_line(["|".join(names) for names in plan]) == way for plan in plans)
+    return outcome.replies[-1].likelihood if is_way else None
 
 
 def relation_options(relations: Sequence[str]) -> tuple[str, ...]:

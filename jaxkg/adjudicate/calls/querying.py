@@ -16,10 +16,11 @@ from jaxkg.adjudicate.requests import Message
 STAGE = "plan"
 _TOKENS, _LINES = 160, 10
 _CLASS = re.compile(r"\((.+?)\)(?=-\[|$)")
-_OPERATIONS = (
-    "->", "<-", "largest", "smallest", "most ->", "most <-", "fewest ->", "fewest <-",
-    "sum", "mean",
-)  # fmt: skip
+_ENDS = re.compile(r"->\((number|date)\)$")
+_WALKS = ("->", "<-", "most ->", "most <-", "fewest ->", "fewest <-")
+_ORDERS = ("->", "largest", "smallest", "sum", "mean")
+_COMBINES = ("and", "or", "except")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FREE = (
     "^(where|table|largest [0-9]|smallest [0-9]|(none|only|all|exactly [0-9]) of|->[+]|<-[+]) "
     '[^"]+$'
@@ -27,10 +28,9 @@ _FREE = (
 """Lines with a value in them, or several columns."""
 
 _SYSTEM = (
-    "You write what a question means as a query over a knowledge graph: a list of lines, each one "
-    "operation on what the line before it gives.\n"
-    "TOPIC: begin with this topic, written as it is listed. all (CLASS): begin with everything of "
-    "a class.\n"
+    "You write what a question means as a query over a knowledge graph: what it begins with, a "
+    "topic that is listed or all (CLASS), everything of a class; then lines, each one operation on "
+    "what comes before it. Give no line that the question does not need.\n"
     "-> RELATION: go from subjects to objects. <- RELATION: go from objects to subjects. "
     "->+ RELATION: go on and on, to all above or below. -> RELATION in 2015: what held then.\n"
     "largest RELATION, smallest RELATION: keep the one with the largest or smallest value; "
@@ -39,7 +39,8 @@ _SYSTEM = (
     "things from.\n"
     "where RELATION > VALUE: keep those whose value compares so (=, !=, <, <=, >, >=). "
     "where RELATION = NAME: keep those related to a name; where <- RELATION = NAME the other way.\n"
-    "and, or, except: combine with the lines that follow, which begin anew.\n"
+    "and TOPIC, or TOPIC, except all (CLASS): combine with what begins anew here and goes on in "
+    "the lines that follow.\n"
     "none of -> RELATION: keep those whose relation leads to nothing that the lines that follow "
     "give; only of: to that alone; all of: to all of that; exactly 2 of: to as many of it.\n"
     "minus, divided by, days since, years since: of one number or date and the one that the lines "
@@ -52,22 +53,35 @@ _SYSTEM = (
     "in the brackets. Where the graph cannot answer, give no line.\n"
     "Examples, with (student)-[takes]->(course), (course)-[taught by]->(teacher), "
     "(course)-[credits]->(number):\n"
-    'which course of Ada Quill has the most credits: ["Ada Quill", "-> takes", "largest credits"]\n'
-    "how many students take a course of Bo Marsh with more than 4 credits: "
-    '["Bo Marsh", "<- taught by", "where credits > 4", "<- takes", "count"]\n'
-    'which teacher teaches the most courses: ["all (teacher)", "most <- taught by"]\n' + DATA_RULE
+    'what does Ada Quill take: {"begin": "Ada Quill", "lines": ["-> takes"]}\n'
+    'which course of Ada Quill has the most credits: {"begin": "Ada Quill", "lines": ["-> takes", '
+    '"largest credits"]}\n'
+    'how many students take a course of Bo Marsh with more than 4 credits: {"begin": "Bo Marsh", '
+    '"lines": ["<- taught by", "where credits > 4", "<- takes", "count"]}\n'
+    'which courses are there: {"begin": "all (course)", "lines": []}\n'
+    'which teacher teaches the most courses: {"begin": "all (teacher)", "lines": ["most <- taught '
+    'by"]}\n' + DATA_RULE
 )
 _USER = "Relations:\n{relations}\n\nTopics:\n{topics}\n\nQuestion:\n{question}"
-_FORM = 'Reply with one JSON object and nothing else:\n{"lines": ["<line>", ...]}'
+_FORM = (
+    "Reply with one JSON object and nothing else:\n"
+    '{"begin": "<topic or class>", "lines": ["<line>", ...]}'
+)
 
 
 class QueryReply(BaseModel):
-    """The reply's schema."""
+    """The reply's schema; where nothing is said to begin with, the first line says it."""
 
+    begin: str = Field(default="", validation_alias=AliasChoices("begin", "start", "topic"))
     lines: list[str] = Field(
         validation_alias=AliasChoices("lines", "query", "steps", "parts"),
         description="one operation each, in order",
     )
+
+    @property
+    def query(self) -> list[str]:
+        """What it begins with, and the lines."""
+        return [self.begin, *self.lines] if self.begin.strip() else self.lines
 
 
 def ask_queries(
@@ -98,7 +112,7 @@ def ask_queries(
             question=each.question_id or each.question,
             stage=STAGE,
             max_tokens=_TOKENS,
-            offered={"lines": line_options(each)},
+            offered={"begin": beginnings(each), "lines": line_options(each)},
             patterns={"lines": _FREE},
             most={"lines": _LINES},
         )
@@ -107,20 +121,42 @@ def ask_queries(
     return ask(backend, prompted, repair=repair)
 
 
-def line_options(wanted: Wanted) -> tuple[str, ...]:
-    """The lines that hold no number and no name: what a reply is made of, those of `_FREE` aside.
+def beginnings(wanted: Wanted) -> tuple[str, ...]:
+    """What a query can begin with.
 
-    >>> wanted = Wanted("which?", "q", ("Ann",), ("(student)-[takes]->(course)",))
-    >>> line_options(wanted)[:6]
-    ('Ann', 'all (student)', 'all (course)', '-> takes', '<- takes', 'largest takes')
+    >>> beginnings(Wanted("which?", "q", ("Ann",), ("(student)-[takes]->(course)",)))
+    ('Ann', 'all (student)', 'all (course)')
     """
-    names = relation_options(wanted.relations)[::2]
     classes = dict.fromkeys(kind for each in wanted.relations for kind in _CLASS.findall(each))
+    kinds = (kind for kind in classes if kind not in ("number", "date"))
+    return (*wanted.topics, *(f"all ({kind})" for kind in kinds))
+
+
+def line_options(wanted: Wanted) -> tuple[str, ...]:
+    """The lines that name what is there: what a reply is made of, those of `_FREE` aside.
+
+    A relation that leads to a value is ordered and compared by it, with the question's own numbers;
+    another one is walked, counted, or held against a topic.
+
+    >>> relations = ("(student)-[takes]->(course)", "(student)-[age]->(number)")
+    >>> options = line_options(Wanted("who over 9?", "q", ("Ann",), relations))
+    >>> options[:3], options[7], "largest age" in options, "largest takes" in options
+    (('-> takes', '<- takes', 'most -> takes'), 'where <- takes = Ann', True, False)
+    """
+    numbers = dict.fromkeys(_NUMBER.findall(wanted.question))
+    lines: list[str] = []
+    for each, name in zip(wanted.relations, relation_options(wanted.relations)[::2], strict=True):
+        if _ENDS.search(each):
+            lines += (f"{operation} {name}" for operation in _ORDERS)
+            lines += (f"where {name} {sign} {n}" for n in numbers for sign in ("=", ">", "<"))
+        else:
+            lines += (f"{operation} {name}" for operation in _WALKS)
+            lines += (f"where {way}{name} = {t}" for t in wanted.topics for way in ("", "<- "))
+    again = (f"{word} {start}" for word in _COMBINES for start in beginnings(wanted))
     return (
-        *wanted.topics,
-        *(f"all ({kind})" for kind in classes),
-        *(f"{operation} {name}" for name in names for operation in _OPERATIONS),
-        *("count", "exists", "and", "or", "except"),
+        *lines,
+        *again,
+        *("count", "exists", *_COMBINES),
         *("minus", "divided by", "days since", "years since"),
     )
 

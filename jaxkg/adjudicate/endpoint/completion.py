@@ -82,6 +82,7 @@ def read_completion(
         structured="response_format" in sent,
         estimated=estimated,
         alternatives=_alternatives(choice.get("logprobs")),
+        likelihood=_likelihood(choice.get("logprobs")),
     )
 
 
@@ -108,8 +109,8 @@ def _joined(text: str) -> dict[str, Any]:
             content.append(_content(delta.get("content")))
             if delta.get("refusal"):
                 message["refusal"] = (message.get("refusal") or "") + str(delta["refusal"])
-            if piece.get("logprobs") and "logprobs" not in choice:
-                choice["logprobs"] = piece["logprobs"]
+            if isinstance(logs := piece.get("logprobs"), Mapping):
+                choice.setdefault("logprobs", {"content": []})["content"] += logs["content"] or ()
             choice["finish_reason"] = piece.get("finish_reason") or choice.get("finish_reason")
     if not choice.get("finish_reason"):
         raise ValueError("the stream ends before the reply does")
@@ -124,6 +125,15 @@ def _alternatives(logprobs: object) -> tuple[tuple[str, float], ...]:
         return tuple((str(each["token"]), float(each["logprob"])) for each in first)
     except (KeyError, IndexError, TypeError, ValueError):
         return ()
+
+
+def _likelihood(logprobs: object) -> float | None:
+    """Sum of the log-probabilities of all tokens."""
+    try:
+        logs = [float(each["logprob"]) for each in logprobs["content"]]  # type: ignore[index]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return sum(logs) if logs else None
 
 
 def _tokens(usage: object, name: str) -> int | None:

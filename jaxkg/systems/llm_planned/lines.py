@@ -69,6 +69,8 @@ _CALCULATIONS: dict[str, Any] = {
 _COMBINE = re.compile(
     rf"and|or|except|compare\s*(?:=|!=|<=|>=|<|>)|{'|'.join(_CALCULATIONS)}", re.IGNORECASE
 )
+_AGAIN = re.compile(r"^(and|or|except)\s+(?=\S)(.+)$", re.IGNORECASE)
+"""A line that combines, with what begins anew behind it."""
 _LAST = re.compile(rf"compare|{'|'.join(_CALCULATIONS)}", re.IGNORECASE)
 """What takes all that follows it for its other side."""
 _BACKWARDS = ("<-", "←", "^")
@@ -119,8 +121,8 @@ class LineReader:
         before: tuple[Any, str] | None = None
         query: Any = None
         empty = ""
-        for number, text in enumerate(lines, start=1):
-            text = text.strip()
+        parts = [part for each in lines for part in _AGAIN.sub(r"\1\n\2", each.strip()).split("\n")]
+        for number, text in enumerate(parts, start=1):
             try:
                 compares = _LAST.match(text) is not None
                 if isinstance(query, Count | Exists | Total | Rows) and not compares:

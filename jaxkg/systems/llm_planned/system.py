@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +21,7 @@ from jaxkg.adjudicate.calls.planning import (
     WayReply,
     plan_relations,
     way_line,
+    weigh_ways,
 )
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.candidates import Revisit
@@ -28,7 +29,7 @@ from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.kg.typed_schema import MOST, MOST_TOKENS, TypedSchema
 from jaxkg.learn.planner.traces import PlanTrace
-from jaxkg.records import PlanCandidate
+from jaxkg.records import PlanCandidate, Usage
 from jaxkg.settings import Checked, Count
 from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import Remarks
@@ -63,6 +64,8 @@ class LLMPlannedSettings(Checked):
         offered: relations, paths or steps that the model is offered at most; see
             `TypedSchema.projected` and `ways_from`.
         tokens: of all these, at most, as estimated.
+        weigh: where the endpoint tells log-probabilities and the model is not sure of its path, let
+            it weigh some others too, a short call each; see `Ways.rivals`.
         repair: allow one more call for a reply that cannot be read.
         batch_size: plans executed at a time.
     """
@@ -76,10 +79,13 @@ class LLMPlannedSettings(Checked):
     revisit: Revisit = "topic"
     offered: Count = MOST
     tokens: Count = MOST_TOKENS
+    weigh: bool = True
     repair: bool = False
     batch_size: Count = 1024
 
 
+_SURE = -1.5
+"""Log-probability from which on a model's path is not weighed against others."""
 _OTHER = 0.01
 """Weight of a path that exists and is not in the model's reply, beside its own."""
 
@@ -144,7 +150,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
     def propose(self, linked: Linked) -> ReadPaths:
         """The plans that hold of every reply, in its order; one batch of calls."""
         count = len(linked.questions)
-        outcomes, offers, ways = self._planned(linked)
+        outcomes, asked, offers, ways = self._planned(linked)
         linked.tick("plan", count, count)
         linked.clock.skip()  # the seconds of a call are its own, not a share of the batch's
         known = {offer: self.named(offer) for offer in set(offers)}
@@ -152,22 +158,23 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             self._read(outcome, some, known[offer], held)
             for outcome, some, offer, held in zip(outcomes, linked.topics, offers, ways)
         ]
+        costs = self._weigh(asked, outcomes, replies, ways)
         relations = self._table(
             [self._with_others(reply, held) for reply, held in zip(replies, ways)]
         )
         there = relations[:, :, 0, 0] != NULL
         own = np.array([len(reply.plans) for reply in replies])[:, None]
         place = np.arange(1, there.shape[1] + 1)
-        told = [
-            self._remark(outcome, reply, len(offer), held)
-            for outcome, reply, offer, held in zip(outcomes, replies, offers, ways)
+        remarks = [
+            self._remark(outcome, cost, reply, len(offer), held)
+            for outcome, cost, reply, offer, held in zip(outcomes, costs, replies, offers, ways)
         ]
         return ReadPaths(
             relations,
             there / place * np.where(place > own, _OTHER, 1.0),
             there & (place <= own),
             np.ones(count, bool),
-            remarks=told,
+            remarks=remarks,
             visited=np.zeros((count, 2), np.int64),
             outcomes=outcomes,
             replies=replies,
@@ -246,30 +253,61 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
 
     def _planned(
         self, linked: Linked
-    ) -> tuple[list[Replied], list[tuple[int, ...]], Sequence[Ways]]:
-        """What became of the calls, and the relations and paths that were offered."""
+    ) -> tuple[list[Replied], dict[int, Wanted], list[tuple[int, ...]], Sequence[Ways]]:
+        """What became of the calls, what was asked, and the relations and paths offered."""
         wanted, offers = self.wanted(linked)
         ways = self.ways(linked, offers)
         there = [i for i, some in enumerate(linked.topics) if some.entities]
         outcomes: list[Replied] = [None] * len(linked.questions)
-        asked = [
-            dataclasses.replace(
+        asked = {
+            i: dataclasses.replace(
                 each,
                 masked=linked.masked[i] if linked.topics[i].spans else "",
-                ways=tuple(way_line([*map(self.typed.told, path)]) for path in ways[i].offered),
+                ways=tuple(map(self._way, ways[i].offered)),
             )
             for i, each in zip(there, wanted, strict=True)
-        ]
+        }
         replies = plan_relations(
             self.backend,
-            asked,
+            [*asked.values()],
             hops=self.settings.hops,
             repair=self.settings.repair,
             prompt="ours" if self.settings.prompt == "ours" else "paper",
         )
         for i, outcome in zip(there, replies, strict=True):
             outcomes[i] = outcome
-        return outcomes, offers, ways
+        return outcomes, asked, offers, ways
+
+    def _way(self, path: Sequence[int]) -> str:
+        return way_line([self.typed.told(code) for code in path])
+
+    def _weigh(
+        self,
+        asked: Mapping[int, Wanted],
+        outcomes: Sequence[Replied],
+        replies: list[ReadPlans],
+        ways: Sequence[Ways],
+    ) -> list[Usage]:
+        """Put the best of the paths that are weighed in place of a reply's; what it cost."""
+        costs = [Usage()] * len(replies)
+        unsure = {}
+        for i, wanted in asked.items():
+            outcome, plans = outcomes[i], replies[i].plans
+            logit = outcome.replies[-1].likelihood if outcome and outcome.replies else None
+            is_sure = logit is None or logit > _SURE
+            if self.settings.weigh and not is_sure and plans and plans[0].path in ways[i].paths:
+                rivals = ways[i].rivals(plans[0].path)
+                lines = tuple(map(self._way, rivals))
+                unsure[i] = rivals, dataclasses.replace(wanted, ways=lines)
+        weighed = weigh_ways(
+            self.backend, [each for _, each in unsure.values()], hops=self.settings.hops
+        )
+        for (i, (rivals, _)), (logits, cost) in zip(unsure.items(), weighed):
+            costs[i] = cost
+            best = ways[i].weighed(rivals, logits, self.kg.num_relations)
+            plans = tuple(ReadPlan(tuple((code,) for code in path)) for path in best[:1])
+            replies[i] = dataclasses.replace(replies[i], plans=plans or replies[i].plans)
+        return costs
 
     def wanted(
         self, linked: Linked, *, topicless: bool = False
@@ -324,7 +362,9 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
                     table[i, j, k, : len(hop)] = hop
         return table
 
-    def _remark(self, outcome: Replied, reply: ReadPlans, offered: int, ways: Ways) -> Remarks:
+    def _remark(
+        self, outcome: Replied, cost: Usage, reply: ReadPlans, offered: int, ways: Ways
+    ) -> Remarks:
         if outcome is None:
             return Remarks()
         failed = f"{outcome.error}: {outcome.detail}"
@@ -344,7 +384,7 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
         said = "" if outcome.value is None else outcome.value.reasoning.strip()
         return Remarks(
             notes=tuple(notes),
-            usage=outcome.usage,
+            usage=outcome.usage + cost,
             dropped=reply.dropped,
             refused=reply.refused,
             rationale=said or None,

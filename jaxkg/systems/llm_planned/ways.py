@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -16,6 +16,12 @@ _WIDEST = 64
 _SAMPLE = 256
 """Entities of each that are looked at; what exists from these exists."""
 
+_ONWARDS, _LIKELIEST = 3, 4
+"""Paths that are weighed beside the one that a model spells."""
+_LIKE, _HOP, _RELATION = 8.0, 4.0, -2.0
+"""What likeness, a hop and another relation add to a log-probability: a small model stops too
+early. Chosen on 36 development questions of MetaQA, held against 30 others."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Ways:
@@ -23,16 +29,44 @@ class Ways:
 
     Attributes:
         paths: relation codes of each.
+        like: of each, how like the question it is.
         most: how many of them a model is offered at most.
     """
 
     paths: tuple[tuple[int, ...], ...] = ()
+    like: Mapping[tuple[int, ...], float] = dataclasses.field(default_factory=dict)
     most: int = 0
 
     @property
     def offered(self) -> tuple[tuple[int, ...], ...]:
         """Those that a model is offered."""
         return self.paths[: self.most]
+
+    def rivals(self, path: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """A path, those that go one hop on from it, and those most like the question."""
+        onwards = (other for other in self.paths if other[:-1] == path)
+        best = (*itertools.islice(onwards, _ONWARDS), *self.paths[:_LIKELIEST])
+        return list(dict.fromkeys((path, *best)))
+
+    def weighed(
+        self, paths: Sequence[tuple[int, ...]], likelihood: Sequence[float | None], relations: int
+    ) -> list[tuple[int, ...]]:
+        """Paths by what a model thinks of each and how like the question it is, the best first.
+
+        Args:
+            paths: some of them.
+            likelihood: natural log-probability of each; those without one are left out.
+            relations: R, so that a relation is known again the other way round.
+        """
+        scores = {
+            path: logit
+            + _LIKE * self.like[path]
+            + _HOP * len(path)
+            + _RELATION * len({code % relations for code in path})
+            for path, logit in zip(paths, likelihood)
+            if logit is not None
+        }
+        return sorted(scores, key=lambda path: -scores[path])
 
     def nearest(self, codes: Sequence[int]) -> tuple[int, ...] | None:
         """The path that the fewest changed hops make of another; None where they share no hop."""
@@ -85,4 +119,4 @@ def ways_from(
                 total = vectors[list({each % count for each in path})].sum(axis=0)
                 near[path] = float(total @ like) / max(float(np.linalg.norm(total)), 1e-9)
     ranked = sorted(near, key=lambda path: (-near[path], len(path), path))
-    return Ways(tuple(ranked), most)
+    return Ways(tuple(ranked), near, most)

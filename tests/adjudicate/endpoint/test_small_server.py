@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from jaxkg.adjudicate import Backoff, Cache, Message, Prompted, Replay, Request, ask
 from jaxkg.adjudicate.ask import cut_to, most_tokens
 from jaxkg.adjudicate.endpoint.capacity import Capacity, Width, read_capacity
+from jaxkg.adjudicate.endpoint.completion import read_completion
 from jaxkg.adjudicate.prompts import block
 
 PROPS = {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 3}
@@ -96,6 +97,23 @@ def test_a_stream_is_one_reply(serve, backend_of):
     broken = backend.complete([Request((Message("user", "again"),))])[0]
     assert broken.error == "protocol"
     assert "one" not in broken.text or broken.error, "half a reply is none"
+
+
+def test_how_likely_a_text_is_is_summed_over_a_stream():
+    parts = [
+        {"delta": {"content": text}, "logprobs": {"content": [
+            {"token": text, "logprob": logit, "top_logprobs": [{"token": "y", "logprob": logit}]}
+        ]}}
+        for text, logit in (("ye", -0.5), ("s", -0.25))
+    ]  # fmt: skip
+    parts.append({"delta": {}, "finish_reason": "stop"})
+    stream = "\n".join(f"data: {json.dumps({'choices': [part]})}" for part in parts)
+    sent = {"messages": []}
+    reply = read_completion(stream, sent, seconds=0.0, attempts=1, rates=None)
+    assert (reply.text, reply.likelihood, reply.alternatives) == ("yes", -0.75, (("y", -0.5),))
+    whole = json.dumps({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]})
+    told = read_completion(whole, sent, seconds=0.0, attempts=1, rates=None)
+    assert told.likelihood is None
 
 
 def test_a_silence_ends_a_stream_and_a_slow_one_is_waited_for(serve, backend_of):

@@ -8,6 +8,7 @@ import pytest
 from jaxkg.adjudicate.calls import prompts_planning, prompts_proh, querying, stepping
 from jaxkg.adjudicate.calls.planning import WayReply
 from jaxkg.adjudicate.calls.proh import Keywords, Plan
+from jaxkg.adjudicate.calls.querying import QueryReply
 from jaxkg.adjudicate.calls.stepping import StepReply
 from jaxkg.adjudicate.reading.dag import SubQuestion, checked_dag
 from jaxkg.adjudicate.reading.match import Candidates
@@ -39,10 +40,6 @@ TOPICS = Candidates((name, name) for name in ("Ada Quill", "Bo Marsh"))
 RELATIONS = Candidates((name, name) for name in SCHOOL.relations)
 
 
-def lists(text):
-    return [json.loads(found) for found in re.findall(r": (\[.*\])$", text, re.MULTILINE)]
-
-
 def test_typed_relations_of_the_examples_are_those_of_such_a_graph():
     schema = TypedSchema(SCHOOL)
     lines = {schema.line(relation) for relation in range(SCHOOL.num_relations)}
@@ -55,10 +52,11 @@ def test_typed_relations_of_the_examples_are_those_of_such_a_graph():
 def test_queries_of_the_examples_find_something():
     sets = QuerySets(SCHOOL)
     reader = LineReader(sets, TOPICS, RELATIONS, TypedSchema(SCHOOL).classes)
-    found = [reader.read(lines) for lines in lists(querying._SYSTEM)]
-    assert [read.empty for read in found] == ["", "", ""]
+    replies = re.findall(r": (\{.*\})$", querying._SYSTEM, re.MULTILINE)
+    found = [reader.read(parse(reply, QueryReply).query) for reply in replies]
+    assert [read.empty for read in found] == [""] * 5
     assert [sets.execute(read.query).words or len(sets.execute(read.query).rows)
-            for read in found] == [1, "2", 1]  # fmt: skip
+            for read in found] == [2, 1, "2", 2, 1]  # fmt: skip
 
 
 def test_plans_of_the_examples_hold():

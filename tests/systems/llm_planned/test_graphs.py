@@ -41,6 +41,7 @@ def asked(*replies, topics=("Al Pacino", "Robert De Niro", "Heat", "Serpico"), *
         (FILMS, {"Heat", "Serpico"}),
         ([PACINO, "-> starring"], {"Heat", "Serpico"}),
         ([*FILMS, "and", NIRO, "<- starring"], {"Heat"}),
+        ([*FILMS, f"except {NIRO}", "<- starring"], {"Serpico"}),
         ([*FILMS, "or", NIRO, "<- starring"], {"Heat", "Serpico", "Ronin"}),
         ([*FILMS, "or", NIRO, "<- starring", "largest year"], {"Ronin"}),
         ([*FILMS, "except", NIRO, "<- starring"], {"Serpico"}),
@@ -134,6 +135,43 @@ def test_what_finds_nothing_is_asked_again_once_and_then_stands():
     assert answer.reading
     answer, backend = asked(nothing)
     assert (answer.error, len(backend.requests)) == (None, 1)
+
+
+def test_what_it_begins_with_and_each_line_are_chosen_from_what_there_is():
+    backend = Scripted(['{"begin": "Al Pacino", "lines": ["<- starring", "largest year"]}'])
+    qa = LLMQueryGraphs(LLMPlannedQA.build(KG, backend, settings=LLMPlannedSettings(ask="graph")))
+    question = Question("q", "which films after 1990?", ("Al Pacino", "Robert De Niro"))
+    assert [entity.entity for entity in qa.answer([question])[0].entities] == ["Heat"]
+    fields = backend.requests[0].schema["properties"]
+    begins, offered = fields["begin"]["enum"], fields["lines"]["items"]["anyOf"][0]["enum"]
+    assert begins[:2] == ["Al Pacino", "Robert De Niro"]
+    assert {"<- starring", "largest year", "where year > 1990", "and Al Pacino"} <= set(offered)
+    assert not {"Al Pacino", "largest starring", "<- year"} & set(offered)
+
+
+def test_a_relation_that_leads_nowhere_becomes_one_called_alike():
+    facts = [("austin", "population size of city", "7"), ("texas", "population size of state", "9"),
+             ("austin", "in", "texas"), ("texas", "borders", "ohio"),
+             ("ohio", "population size of state", "5")]  # fmt: skip
+    kg = KnowledgeGraph.from_triples(facts)
+
+    def said(*lines, repair=False):
+        backend = Scripted([json.dumps({"begin": "texas", "lines": lines})] * 2)
+        settings = LLMPlannedSettings(ask="graph", repair=repair)
+        qa = LLMQueryGraphs(LLMPlannedQA.build(kg, backend, settings=settings))
+        return qa.answer([Question("q", "?", ("texas",))])[0], backend
+
+    answer, _ = said("-> borders", "-> population size of city")
+    assert [entity.name for entity in answer.entities] == ["5"]
+    assert "texas; -> borders; -> population size of state" in answer.notes[-1]
+    assert check(kg, answer) == ()
+    # A line less is another question: it is told to the model, and not taken.
+    answer, backend = said("-> borders", "-> in", "-> population size of state", repair=True)
+    assert not answer.entities
+    assert (
+        "this finds something: texas; -> borders; -> population"
+        in backend.requests[1].messages[-1].content
+    )
 
 
 def test_no_query_and_no_topic_are_abstentions():

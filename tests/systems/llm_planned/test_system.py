@@ -134,6 +134,43 @@ def test_of_a_plan_that_does_not_hold_the_nearest_that_does_is_taken(ask, reply,
     assert check(KG, answer) == ()
 
 
+def weighing(likelihoods, **settings):
+    """A model that spells the first way that it likes, and tells how it likes each."""
+
+    def says(request):
+        ways = request.schema["properties"]["way"]["enum"]
+        way = next((way for way in likelihoods if way in ways), ways[0])
+        text = json.dumps({"way": ways[0] if len(ways) == 1 else way})
+        return Reply(text, likelihood=likelihoods.get(json.loads(text)["way"], -30.0))
+
+    backend = Scripted(says)
+    settings = LLMPlannedSettings(**settings)
+    qa = LLMPlannedQA.build(KG, backend, settings=settings)
+    return qa.ask("who directed films starring [Al Pacino]"), backend.requests
+
+
+def test_what_the_model_is_not_sure_of_it_weighs_against_what_is_like_the_question():
+    doubt = {"<- starring": -3.0, "<- starring -> directed by": -4.0}
+    answer, requests = weighing(doubt)
+    assert names(answer) == {"Michael Mann", "Sidney Lumet"}, "a hop and likeness outweigh -1"
+    assert len(requests) == answer.usage.calls > 2
+    weighed = [request.schema["properties"]["way"]["enum"] for request in requests[1:]]
+    assert all(len(ways) == 1 for ways in weighed)
+    assert ["<- starring -> directed by"] in weighed
+    prompts = {request.messages for request in requests}
+    assert len(prompts) == 1, "all share one prompt"
+    assert names(weighing({**doubt, "<- starring -> directed by": -25.0})[0]) == {"Heat", "Serpico"}
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "settings"), [(-0.4, {}), (None, {}), (-3.0, {"weigh": False})]
+)
+def test_who_is_sure_or_tells_nothing_is_asked_once(likelihood, settings):
+    answer, requests = weighing({"<- starring": likelihood}, **settings)
+    assert names(answer) == {"Heat", "Serpico"}
+    assert len(requests) == 1
+
+
 def test_what_does_not_hold_is_refused_and_too_many_plans_are_told(ask):
     [answer], _, _ = ask(plan(["directed by"], ["born in"]), prompt="paper")
     assert answer.abstained.startswith("no plan holds in the graph: directed by → born in: ")
