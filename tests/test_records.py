@@ -133,27 +133,3 @@ def test_a_field_of_another_shape_is_refused(answer, where, value):
 def test_records_cannot_be_changed_in_place(answer):
     with pytest.raises(dataclasses.FrozenInstanceError):
         answer.abstained = "no"
-
-
-def test_records_made_by_the_thousand_are_made_as_any_other():
-    @dataclasses.dataclass(frozen=True)
-    class Plain:
-        triple: int
-        head: str
-        relation: str
-        tail: str
-        head_name: str
-        tail_name: str
-        inverse: bool = False
-        source: str | None = None
-
-    given = (7, "a", "by", "b", "A", "B")
-    made, plain = Citation(*given, source="s"), Plain(*given, source="s")
-    assert vars(made) == dataclasses.asdict(made) == dataclasses.asdict(plain)
-    assert list(vars(Citation(*given))) == [field.name for field in dataclasses.fields(Citation)]
-    assert made == dataclasses.replace(Citation(*given), source="s") != Citation(*given)
-    assert hash(made) == hash(Citation(*given, source="s"))
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        made.head = "c"
-    with pytest.raises(TypeError, match="tail_name"):
-        Citation(*given[:-1])

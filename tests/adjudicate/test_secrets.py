@@ -11,7 +11,7 @@ import pytest
 
 from jaxkg.adjudicate import Backoff, Cache, Echo, Message, Meter, OpenAIBackend, Request, check
 from jaxkg.errors import JaxkgError
-from jaxkg.wire.redact import Secrets, checked_base_url
+from jaxkg.wire.redact import Secrets
 
 KEY = "sk-recognisable-0123456789"
 GATEWAY = "gateway-recognisable-9876543210"
@@ -181,17 +181,3 @@ def test_a_reply_that_is_shown_in_part_shows_no_part_of_a_key(serve):
             reply = backend.complete([Request((Message("user", "a"),))])[0]
         assert reply.error
         assert "sk-" not in reply.detail + reply.text
-
-
-def test_stand_ins_for_a_key_garble_nothing():
-    assert Secrets(["not-needed", "EMPTY", "x", ""]).hide("EMPTY x not-needed") == (
-        "EMPTY x not-needed"
-    )
-    assert Secrets(["sk-long-key", "sk-long-key-2"]).hide("sk-long-key-2 sk-long-key") == (
-        "[key] [key]"
-    )
-
-
-def test_ordinary_addresses_pass():
-    for url in ("http://localhost:11434/v1", "https://host/v1", "http://[::1]:8000/v1"):
-        assert checked_base_url(url) == url

@@ -66,10 +66,6 @@ def test_many_paths_are_cited_as_each_alone(kg):
     assert together[0].citations[2] is not together[1].citations[0]
 
 
-def test_no_paths_are_no_error(kg):
-    assert cite_paths(kg, np.zeros((0, 3), int), np.zeros((0, 3), bool), ids=[], scores=[]) == []
-
-
 @pytest.mark.parametrize(
     ("triples", "inverse", "says"),
     [
@@ -90,12 +86,6 @@ def test_no_paths_are_no_error(kg):
 def test_a_walk_that_is_none_is_refused(kg, triples, inverse, says):
     with pytest.raises(JaxkgError, match=says):
         cite_paths(kg, triples, inverse, ids=["p1"], scores=[1.0])
-
-
-@pytest.mark.parametrize(("ids", "scores"), [(["a", "b"], [1.0]), (["a"], [1.0, 2.0]), ([], [])])
-def test_there_are_as_many_ids_and_scores_as_walks(kg, ids, scores):
-    with pytest.raises(JaxkgError, match="1 walks, 1 rows of directions"):
-        cite_paths(kg, [[0]], [[False]], ids=ids, scores=scores)
 
 
 def test_random_walks_of_random_graphs_are_grounded():

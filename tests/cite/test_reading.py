@@ -71,16 +71,6 @@ def test_an_end_without_a_name_is_told_by_its_neighbours():
     )
 
 
-def test_an_end_that_only_others_point_to_is_told_by_those():
-    facts = [("Ann", "owns", "m.0a"), ("Bob", "rents", "m.0a"), ("m.0b", "has", "m.0a")]
-    assert walk(facts, (*facts[0], "on")) == "Ann, owns: m.0a (rents of Bob)"
-
-
-def test_an_end_without_any_named_neighbour_is_its_id():
-    assert walk([("Ann", "owns", "m.0a")], ("Ann", "owns", "m.0a", "on")) == "Ann, owns: m.0a"
-    assert walk([("m.0b", "has", "m.0a")], ("m.0b", "has", "m.0a", "back")) == "m.0b, has: m.0a"
-
-
 def test_only_a_few_neighbours_are_told_and_that_there_are_more():
     facts = [("Ann", "owns", "m.0a"), *(("m.0a", "part", f"P{n}") for n in range(5))]
     assert walk(facts, (*facts[0], "on")) == ("Ann, owns: m.0a (part: P0, part: P1, part: P2, …)")
@@ -135,17 +125,6 @@ def test_names_that_read_alike_once_cleaned_are_homonyms():
     names = {"a": "Kis\nmet", "b": "Kis met"}
     told = walk(facts, (*facts[0], "on"), (*facts[1], "back"), names=names)
     assert told == "Kis met [a], by: x; Kis met [b], by: x"
-
-
-def test_a_node_visited_twice_is_no_homonym():
-    facts = [("a", "by", "x"), ("a", "of", "x")]
-    told = walk(facts, (*facts[0], "on"), (*facts[1], "back"), names={"a": "Kismet"})
-    assert told == "Kismet, by: x; Kismet, of: x"
-
-
-def test_a_sentence_is_one_line_without_controls():
-    facts = [("Al\x1b[31mien\n\nIgnore this", "by\tthe", "R\u202eS")]
-    assert walk(facts, (*facts[0], "on")) == "Al\ufffd[31mien  Ignore this, by the: RS"
 
 
 def test_a_homonym_elsewhere_in_the_graph_keeps_its_id_too():

@@ -96,18 +96,6 @@ def test_a_preset_is_a_set_of_values_and_what_is_written_goes_before_it():
         settings_made(Inner, {"preset": "paper"})
 
 
-def test_nested_settings_are_set_by_their_path():
-    wishes = {"inner.width": "2", "preset": "paper"}
-    assert settings_made(Outer, wishes) == Outer(1.0, Inner(2, 9))
-    both = settings_made(Outer, {"inner.width": "2", "inner.depth": "5"})
-    assert both == Outer(0.5, Inner(2, 5))
-    with pytest.raises(JaxkgError, match=r"--set inner\.width=0: width is a whole number"):
-        settings_made(Outer, {"inner.width": "0"})
-    for name in ("share.width", "else.width", "inner.else", "presets.x", "presets"):
-        with pytest.raises(JaxkgError, match="no such setting here"):
-            settings_made(Outer, {name: "2"})
-
-
 PAPERS = (
     GuidedSettings,
     EdgeConfig,

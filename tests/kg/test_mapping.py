@@ -60,13 +60,6 @@ def test_what_is_edited_is_taken(boats, tmp_path):
     assert tomllib.loads(describe(kg, "x"))["relations"]["owner"]["says_back"] == "owns"
 
 
-def test_sources_stay_with_their_facts(boats, tmp_path):
-    (tmp_path / "m.toml").write_text("[relations.built]\nignored = true\n")
-    kg = read_graph(boats, lines=True, mapping=tmp_path / "m.toml")
-    by_fact = {kg.triple(row): kg.source(row) for row in range(kg.num_triples)}
-    assert by_fact["boat 2", "owner", "Bo"] == "boats.csv:3"
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

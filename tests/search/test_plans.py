@@ -75,50 +75,6 @@ def test_wide_plans_are_all_paths_of_the_graph_with_the_planners_probability(
         assert [p for _, p in got] == sorted((p for _, p in got), reverse=True)
 
 
-def test_few_plans_are_those_of_the_same_beam_in_python(random_graph, planner, rng):
-    world = random_graph(2)
-    topics = random_topics(rng, len(TEXTS), most=2)
-    told = []
-    plans = plan_paths(
-        world.tensors,
-        planner,
-        TEXTS,
-        topics,
-        width=3,
-        margin=2.0,
-        on_progress=lambda *done: told.append(done),
-    )
-    assert told == [(len(TEXTS), len(TEXTS))]
-    stop = 2 * len(NAMES)
-    for row, (text, nodes) in enumerate(zip(TEXTS, topics)):
-        score = step_scores(planner, text, stop)
-        beam = brute_force.beam_search(world.facts, nodes, score, width=3, hops=HOPS, margin=2.0)
-        expected = [(place.path, np.exp(place.score)) for place in beam if place]
-        got = paths_of(plans, row)
-        assert [path for path, _ in got] == [path for path, _ in expected]
-        assert [p for _, p in got] == pytest.approx([p for _, p in expected], rel=1e-4)
-
-
-def step_scores(planner, text, stop):
-    """log P(action | path so far), out of the probabilities of whole paths."""
-
-    @functools.cache
-    def of_prefix(path):
-        # Probabilities of all ends that begin with `path` sum to that of the prefix.
-        ends = [(*path, *end) for end in endings(HOPS - len(path), stop)]
-        return float(np.sum(probabilities(planner, text, ends)[: len(ends)]))
-
-    def score(path, action):
-        reached = (
-            of_prefix((*path, action))
-            if action < stop
-            else float(probabilities(planner, text, [path])[0])
-        )
-        return float(np.log(reached / of_prefix(path)))
-
-    return score
-
-
 def endings(hops, codes):
     yield ()
     if hops:
@@ -183,16 +139,6 @@ def test_hops_in_a_loop_plan_as_hops_apart_do(random_graph, planner, monkeypatch
     assert looped == apart[-3:] * planner.hops != apart
 
 
-def test_batches_with_more_topics_take_no_other_program(random_graph, planner):
-    world = random_graph(0)
-    topics = [[0]] * 8 + [[0, 1, 2]] * 8
-    before = planning.plan_batch._cache_size(), planning.execute_batch._cache_size()
-    plans = plan_paths(world.tensors, planner, TEXTS[:1] * 16, topics, width=2, batch_size=8)
-    execute_paths(world.tensors, topics, plans.relations[:, 0], batch_size=8)
-    after = planning.plan_batch._cache_size(), planning.execute_batch._cache_size()
-    assert max(there - had for had, there in zip(before, after)) <= 1
-
-
 def chain_world():
     """A hub with 300 spokes, each of which leads on to two nodes."""
     spokes = [(0, 0, 1 + i) for i in range(300)]
@@ -239,14 +185,6 @@ def test_executed_paths_reach_what_brute_force_reaches(random_graph, rng, revisi
     check(reached, world.facts, topics, plan, revisit)
 
 
-def test_a_path_of_single_relations_needs_no_third_axis(random_graph, rng):
-    world = random_graph(5)
-    topics = random_topics(rng, 8)
-    plan = random_plan(rng, 6, rows=8, width=1)
-    flat = execute_paths(world.tensors, topics, plan[:, :, 0])
-    check(flat, world.facts, topics, plan, "topic")
-
-
 def test_a_hub_larger_than_the_first_buckets_is_executed_whole():
     tensors, facts = chain_world()
     plan = np.asarray([[[0], [1]]] * 3 + [[[2], [0]]], np.int32)
@@ -265,14 +203,6 @@ def test_a_path_too_large_for_the_largest_bucket_says_so_and_the_others_are_whol
     reached = execute_paths(tensors, topics, plan)
     assert reached.complete.tolist() == [True, False, True, True]
     check(reached, facts, topics, plan, "topic", rows=[0, 2, 3])
-
-
-def test_no_paths_reach_nothing(random_graph):
-    world = random_graph(0)
-    reached = execute_paths(world.tensors, [], np.zeros((0, 3), np.int32))
-    assert reached.offsets.tolist() == [0]
-    assert reached.edges.shape == (0, 3)
-    assert reached.complete.shape == (0,)
 
 
 def test_plans_of_several_wordings_are_mixed_by_their_shares():

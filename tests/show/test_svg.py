@@ -107,31 +107,6 @@ def test_tooltips_have_ids_and_scores(answer):
     assert Drawing(svg(more)).titles == titles
 
 
-def test_relations_between_the_same_two_nodes_are_drawn_apart():
-    kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("a", "s", "b"), ("b", "t", "a")])
-    answers = [answer_along(kg, ["a"], (r,)) for r in ("r", "s", "^t")]
-    paths = tuple(dataclasses.replace(a.paths[0], id=a.paths[0].relation_path[0]) for a in answers)
-    drawn = svg(Answer("?", topics=answers[0].topics, paths=paths, abstained="-"))
-    curves = re.findall(r'<path d="M[^C]*C([^"]*)"', drawn)
-    assert len({curve.split()[0].split(",")[1] for curve in curves}) == 3
-
-
-def test_a_relation_that_holds_both_ways_is_one_arrow_with_two_points():
-    kg = KnowledgeGraph.from_triples([("a", "borders", "b"), ("b", "borders", "a")])
-    there = cite_path(kg, [0, 1], [False, False], id="p1", score=1.0)
-    drawn = svg(Answer("?", paths=(there,), abstained="-"))
-    assert (drawn.count("<path"), drawn.count("<polygon")) == (1, 2)
-    title = "triple 0: a, borders: b\ntriple 1: b, borders: a"
-    start, tip = Drawing(drawn).arrows[title]
-    assert start[0] < tip[0]
-    assert Drawing(drawn).labels == ["borders"]
-    # The same relation twice the same way, or two relations, are no such pair.
-    other = KnowledgeGraph.from_triples([("a", "borders", "b"), ("b", "joins", "a")])
-    back = cite_path(other, [0, 1], [False, False], id="p1", score=1.0)
-    drawn = svg(Answer("?", paths=(back,), abstained="-"))
-    assert (drawn.count("<path"), drawn.count("<polygon")) == (2, 2)
-
-
 def test_labels_do_not_cover_one_another_or_a_box(answer):
     root = Drawing(svg(answer)).root
     boxes = list(Drawing(svg(answer)).boxes.values())
@@ -148,19 +123,6 @@ def test_labels_do_not_cover_one_another_or_a_box(answer):
     assert len(places) == 10
     for (ax, ay), (bx, by) in itertools.combinations(places, 2):
         assert abs(ax - bx) > 40 or abs(ay - by) > 10
-
-
-def test_triples_within_a_column_are_drawn():
-    kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("a", "r", "c"), ("b", "s", "c")])
-    one = answer_along(kg, ["a"], ("r", "s"))
-    two = answer_along(kg, ["a"], ("r",))
-    paths = (*one.paths, *(dataclasses.replace(p, id=f"q{p.id}") for p in two.paths))
-    drawing = Drawing(svg(dataclasses.replace(one, paths=paths, entities=(), abstained="-")))
-    start, tip = drawing.arrows["triple 2: b, s: c"]
-    assert (drawing.at(start), drawing.at(tip)) == ("b", "c")
-    [way] = [d for title, d in drawing.ways.items() if title.startswith("triple 2:")]
-    bends = [float(x) for x in re.findall(r"([\d.-]+),", way)][1:3]
-    assert max(start[0], tip[0]) + 30 < min(bends) <= max(bends) < drawing.width
 
 
 def test_a_triple_from_a_node_to_itself_is_a_loop():

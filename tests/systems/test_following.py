@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxkg.kg import KnowledgeGraph, Topics
-from jaxkg.records import Link
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.following import follow_paths
 from jaxkg.tensors import tensor_graph
 from jaxkg.types import NULL
@@ -71,19 +70,3 @@ def test_a_join_keeps_what_sets_keep(join, revisit):
     assert joined > 3
     last = np.where(found.edges[:, 1] == NULL, found.edges[:, 0], found.edges[:, 1])
     assert np.array_equal(tensors.tail[last], found.node)
-
-
-def test_nothing_but_the_other_topic_is_nothing():
-    kg = KnowledgeGraph.from_triples([("a", "r", "b")])
-    path = np.array([[[0]]], np.int32)
-    found = follow_paths(tensor_graph(kg), [[(0,), (1,)]], path, np.ones((1, 1), bool), join="auto")
-    assert len(found.node) == len(found.edges) == len(found.question) == 0
-    assert found.sizes.tolist() == [[0]]
-
-
-def test_entities_of_one_name_are_one_topic():
-    links = tuple(
-        Link(id, name, 0, 3, score=1.0, method="given")
-        for id, name in (("a", "Ann"), ("b", "Bob"), ("c", "Ann"))
-    )
-    assert Topics(links, (4, 5, 6), ()).branches == ((4, 6), (5,))

@@ -158,11 +158,6 @@ def test_the_best_plan_alone_or_the_union_of_good_ones(tiny):
     assert sum(p.used for p in tiny(*plans, mode="union", share=0.9).ask(asked()).plan) == 1
 
 
-def test_ties_do_not_add_to_the_best_plan(tiny):
-    answer = tiny(((R,), 0.4), ((S,), 0.4)).ask(asked())
-    assert [p.used for p in answer.plan] == [True, False]
-
-
 def test_below_the_threshold_nothing_is_answered(tiny):
     plans = [((R,), 0.5), ((S,), 0.2)]
     assert entities(tiny(*plans, threshold=0.5).ask(asked())) == {"b", "c"}
@@ -269,33 +264,3 @@ def test_a_question_in_other_words_is_planned_as_the_nearest_it_was_trained_on(d
     assert timeless(directed) == timeless(demo.ask("who directed [Alien]?"))
     _, told = qa.traced(asked[0])
     assert [node.text for node in told[1].below][:1] == ["who wrote …"]
-
-
-def test_without_an_encoder_or_with_none_nearest_it_is_planned_as_it_is(demo):
-    planner = dataclasses.replace(demo.planner, wordings=Wordings((f"who wrote {TOPIC_WORD}",)))
-    for encoder, nearest in ((None, 12), (Penned, 0)):
-        settings = dataclasses.replace(demo.settings, nearest=nearest)
-        qa = dataclasses.replace(demo, planner=planner, settings=settings, encoder=encoder)
-        assert timeless(qa.ask("who penned [Alien]?")) == timeless(demo.ask("who penned [Alien]?"))
-
-
-def test_strange_words_want_no_larger_programs_than_as_many_known_ones(demo, monkeypatch):
-    masked = [f"who wrote {TOPIC_WORD}", f"who directed {TOPIC_WORD}", f"is {TOPIC_WORD} a film"]
-    planner = dataclasses.replace(demo.planner, wordings=Wordings.of(masked))
-    settings = dataclasses.replace(demo.settings, batch_size=1024)
-    qa = dataclasses.replace(demo, planner=planner, settings=settings, encoder=Penned)
-    seen = []
-
-    def spied(tensors, planner, masked, topics, **rest):
-        seen.append((len(masked), rest["batch_size"]))
-        return planning.plan_paths(tensors, planner, masked, topics, **rest)
-
-    monkeypatch.setattr(planned, "plan_paths", spied)
-    many = [as_question("who penned [Alien]?") for _ in range(20)]
-    answers = qa.answer(many)
-    assert seen == [(60, 32)]
-    assert {frozenset(entities(answer)) for answer in answers} == {
-        frozenset(entities(demo.ask("who wrote [Alien]?")))
-    }
-    qa.answer(many[:1])
-    assert seen[-1] == (3, 16)

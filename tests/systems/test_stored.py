@@ -80,17 +80,6 @@ def test_parts_are_given_up_where_they_hold_too_much(store):
     assert list(map(told, qa.answer(asked))) == list(map(told, one))
 
 
-def test_what_all_have_is_told_to_be_seen_in_part(store):
-    qa = StoredQA(store, reader, reach=PARTS)
-    [answer] = qa.answer([Question("q", "Which film did Ridley Scott direct?")])
-    everywhere = dataclasses.replace(
-        answer, query={"operator": "domain", "relations": ["directed_by"]}, paths=()
-    )
-    [part] = qa.parts._kept.values()
-    assert any("directed_by looked at around" in n for n in qa._told(everywhere, part).notes)
-    assert not any(INCOMPLETE in note for note in answer.notes)
-
-
 def test_a_forged_citation_is_seen(store):
     qa = StoredQA(store, reader, reach=PARTS)
     [answer] = qa.answer([Question("q", "who directed Alien?")])

@@ -13,7 +13,7 @@ from tiny_bert import write_tiny_bert
 
 from jaxkg.errors import JaxkgError
 from jaxkg.text.bert import init_change
-from jaxkg.text.minilm import MiniLM, default_encoder, text_batches
+from jaxkg.text.minilm import MiniLM, default_encoder
 from jaxkg.text.weights import find_weights
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -166,11 +166,3 @@ def test_minilm_equals_the_recorded_vectors_of_another_implementation():
     found = MiniLM.open(folder)(recorded["sentences"])
     assert len(found) == 50
     assert np.sum(found * expected, axis=1).min() > 0.99999
-
-
-def test_a_text_alone_shares_a_program_with_longer_ones() -> None:
-    alone = (list(text_batches([length], 256)) for length in range(3, 13))
-    widths = {width for batches in alone for _, _, width in batches}
-    assert widths == {12}
-    assert [(size, width) for _, size, width in text_batches([3] * 8, 256)] == [(8, 8)]
-    assert [width for _, _, width in text_batches([3], 10)] == [10]  # no longer than the model

@@ -95,18 +95,6 @@ def test_a_damaged_file_is_put_aside_and_what_can_be_read_of_it_is_kept(path, wh
         assert len(replay.complete(requests)) == 50
 
 
-def test_a_file_cut_short_is_put_aside(path):
-    with Cache(Scripted(upper), path) as cache:
-        cache.complete([ask_for(f"{n} " + "y" * 500) for n in range(50)])
-    path.write_bytes(path.read_bytes()[:5000])
-    with pytest.warns(UserWarning, match=r"damaged.*replies\.sqlite\.damaged1"):
-        cache = Cache(Scripted(upper), path)
-    with cache:
-        assert cache.complete([ask_for("a")])[0].text == "A"
-        assert cache.complete([ask_for("a")])[0].cached
-    assert path.with_name("replies.sqlite.damaged1").stat().st_size == 5000
-
-
 @pytest.mark.parametrize("when", ["at the start", "later"])
 def test_a_disk_that_takes_nothing_costs_no_reply(path, when, monkeypatch):
     if when == "at the start":

@@ -54,22 +54,6 @@ def test_a_torn_last_line_is_cut_off_with_a_warning(tmp_path, torn):
     assert [line["id"] for line in read_predictions(tmp_path)] == ["q0", "q1", "q2", "q3"]
 
 
-def test_a_torn_only_line_is_cut_off(tmp_path):
-    fill(tmp_path, QUESTIONS[:1])
-    path = tmp_path / "predictions.jsonl"
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.warns(UserWarning, match="torn"), open_run(tmp_path, QUESTIONS) as run:
-        assert run.pending == QUESTIONS
-
-
-def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
-    fill(tmp_path, QUESTIONS[:2])
-    path = tmp_path / "predictions.jsonl"
-    path.write_bytes(path.read_bytes()[:-1])
-    fill(tmp_path, QUESTIONS[:3])
-    assert [line["id"] for line in read_predictions(tmp_path)] == ["q0", "q1", "q2"]
-
-
 def test_damage_inside_is_an_error_and_touches_nothing(tmp_path):
     fill(tmp_path, QUESTIONS)
     path = tmp_path / "predictions.jsonl"

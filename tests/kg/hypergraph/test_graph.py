@@ -47,18 +47,6 @@ def test_what_goes_in_comes_out(graph):
     assert graph.tell(2) == "spouse: Walter Hill; Walter Hill"
 
 
-def test_incidence_holds_every_hyperedge_of_an_entity_once(graph):
-    assert {
-        graph.entity_ids[row]: graph.edges_of(row).tolist() for row in range(graph.num_entities)
-    } == {"alien": [0], "england": [1], "hill": [0, 2], "scott": [0, 1]}
-
-
-def test_equal_hyperedges_are_held_once_and_others_are_not():
-    other = dataclasses.replace(EDGES[1], chunk="c1")
-    graph = KnowledgeHypergraph.from_edges([*EDGES, EDGES[1], other], chunks=CHUNKS)
-    assert (graph.num_edges, graph.duplicates) == (4, 1)
-
-
 def test_adding_and_removing_is_the_same_hypergraph_again(graph):
     new = [
         Hyperedge("Hill was born in California", ("hill", "california"), "rumour", "c3"),

@@ -64,14 +64,6 @@ def test_a_damaged_one_is_made_again(made):
     assert len(made) == 2
 
 
-def test_another_graph_or_seed_gets_its_own(made):
-    planner_for(graph(), None)
-    planner_for(graph(("b", "r", "c")), None)
-    assert planner_for(graph(), None, seed=3).about == {"seed": 3}
-    assert made == [("labels", 1, 0), ("labels", 1, 0), ("labels", 1, 3)]
-    assert len(list((cache_folder() / "planners").iterdir())) == 3
-
-
 def test_the_demo_graphs_is_shipped_and_others_learn_from_its_questions(made):
     shipped = planner_for(demo_graph(), None)
     assert made == []

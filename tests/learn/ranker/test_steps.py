@@ -14,12 +14,9 @@ from tiny_bert import write_tiny_bert
 from jaxkg.answer import Answer
 from jaxkg.cite import check, cite_paths, grounded
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import Linker, find_topics
-from jaxkg.learn.ranker.branches import branches_of
 from jaxkg.learn.ranker.step_training import (
     StepConfig,
     fit_steps,
-    meetings,
     path_loss,
 )
 from jaxkg.learn.ranker.steps import StepRanker
@@ -98,19 +95,6 @@ def test_the_two_halves_of_a_model_are_the_model(tmp_path):
         np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=5e-3)
     assert tokens.within(0, (4, 8)) == [2]
     assert tokens.within(0, (4, 12)) == [2, 3]
-
-
-def test_relations_meet_at_nodes(world):
-    kg, tensors = world
-    wanted = np.eye(kg.num_relations, dtype=bool)
-    at = {}
-    for head, relation, tail in kg.triples.tolist():
-        for node in (head, tail):
-            at.setdefault(node, set()).add(relation)
-    for some in at.values():
-        for one in some:
-            wanted[one, list(some)] = True
-    assert np.array_equal(meetings(tensors), wanted)
 
 
 @pytest.mark.slow
@@ -249,14 +233,3 @@ def test_what_is_saved_is_opened_and_serves_other_graphs(world, ranker, reader, 
 def test_nothing_to_learn_from_is_said(world, reader):
     with pytest.raises(JaxkgError, match="no training question has a relation path"):
         fit_steps(*world, [Question("q", "who", ("Nobody",))], reader, ENCODER, config=CONFIG)
-
-
-def test_branches_mark_their_own_mention(world, reader):
-    kg = world[0]
-    asked = [Question("q", "film 1 and film 2", ("Film 1", "Film 2", "Film 99"))]
-    tokens = reader.read([asked[0].text])
-    found = branches_of(tokens, asked, find_topics(Linker(kg), asked), hops=2)
-    assert [len(branch.starts) for branch in found] == [1, 1, 0]
-    assert found[0].marks[:2] == ((1, 1), (2, 1))
-    assert dict(found[1].marks)[5] == 1
-    assert dict(found[1].marks)[2] == 2

@@ -24,7 +24,7 @@ from jaxkg.score.priority import Question as Read
 from jaxkg.settings import settings_made
 from jaxkg.systems.pathmind.build import Retrieving
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings
-from jaxkg.systems.pathmind.walks import Ranked, grown_walks, heaviest_walks, random_walks
+from jaxkg.systems.pathmind.walks import Ranked, grown_walks, heaviest_walks
 from jaxkg.tensors import tensor_graph
 from jaxkg.text.hashing import HashingEncoder
 
@@ -218,20 +218,6 @@ def test_walks_are_the_heaviest_and_the_shortest(seed):
             assert len(short) == min(map(len, mine))
             checked += 1
     assert checked > 30
-
-
-def test_random_walks_are_walks_of_the_graph():
-    graph = random_graph_from(2)
-    topics, edges = [[0], [], [3, 5]], graph.facts.edges
-    row, walked, score = random_walks(graph.tensors, topics, hops=3, count=50, seed=1)
-    assert set(row.tolist()) == {0, 2}
-    assert len({(r, *w) for r, w in zip(row.tolist(), walked.tolist())}) == len(row)
-    allowed = {r: all_walks(edges, topics[r], 3) for r in (0, 2)}
-    for r, walk in zip(row.tolist(), walked.tolist()):
-        assert [edge for edge in walk if edge >= 0] in allowed[r]
-    assert (np.diff(row) >= 0).all()
-    assert score[0] == 1.0
-    assert len({len([e for e in w if e >= 0]) for w in walked.tolist()}) == 3
 
 
 def test_walks_grow_by_a_triple_through_the_best_entities_of_the_one_before():

@@ -2,13 +2,9 @@
 
 import dataclasses
 
-import jax.numpy as jnp
-import numpy as np
 from hyper_world import QUESTION, scripted
 
 from jaxkg.records import Question
-from jaxkg.systems.proh import walk
-from jaxkg.systems.proh.retrieval import Anchors
 from jaxkg.systems.proh.settings import PROH_L
 
 
@@ -55,28 +51,6 @@ def test_earlier_answers_and_the_models_keywords_anchor_a_sub_question(ask_of):
     assert more == calls + len(asked)
 
 
-def test_directions_of_no_overlap_rank_last_and_are_not_left_out(ask_of):
-    qa = ask_of(scripted())
-    index, beam = qa.index, dataclasses.replace(PROH_L.beam, weigh="given")
-    allowed = jnp.ones(index.tensors.graph.num_edges, bool)
-    search = walk.HyperWalk(index, beam, allowed)
-    weight = np.zeros(index.tensors.graph.num_nodes, np.float32)
-    scott = index.graph.entity_ids.rows("Ridley Scott")[0]
-    weight[scott] = 0.5
-    texts = search.texts(QUESTION, weight)
-    start = search.start(texts, Anchors((), (0,)))  # Alien was directed by Ridley Scott
-    reached = [path[-1] for path in walk.paths_of(search.grow(texts, start, width=8))]
-    beside = [e for e in range(index.graph.num_edges) if scott in index.graph.entities_of(e)]
-    neighbours = {
-        e for e in range(1, index.graph.num_edges)
-        if set(index.graph.entities_of(e).tolist()) & set(index.graph.entities_of(0).tolist())
-    }  # fmt: skip
-    assert set(reached) == neighbours
-    assert set(reached[: len(beside) - 1]) == set(beside) - {0}
-    narrow = search.grow(texts, start, width=len(beside) - 1)
-    assert {path[-1] for path in walk.paths_of(narrow)} == set(beside) - {0}
-
-
 def test_given_topics_are_where_reasoning_starts(ask_of):
     def change(schema, prompt, told):
         return {"keywords": ["Top Gun"]} if schema == "Keywords" else told
@@ -90,14 +64,3 @@ def test_given_topics_are_where_reasoning_starts(ask_of):
     assert [link.name for link in hidden.topics] == ["Top Gun"]
     _, trace = ask_of(backend).trace(dataclasses.replace(question, topics=("nowhere",)))
     assert trace["topics"] == ["Top Gun"]
-
-
-def test_a_sub_question_starts_inside_the_questions_subgraph(ask_of):
-    """PRoH, Alg. 3, is given H_q: facts of a topic that lie outside of it are no place to start."""
-    qa = ask_of(scripted())
-    near = walk.HyperWalk(qa.index, PROH_L.beam, jnp.zeros(qa.index.tensors.graph.num_edges, bool))
-    [anchors] = qa.retriever.anchor(["who directed Alien?"])
-    assert anchors.topics
-    assert walk.paths_of(near.start(near.texts("who directed Alien?"), anchors)) == []
-    every = dataclasses.replace(near, allowed=~near.allowed)
-    assert walk.paths_of(every.start(every.texts("who directed Alien?"), anchors))

@@ -259,20 +259,6 @@ def test_the_stages_tell_plans_searches_and_answers(ask_of):
     assert any("Alien was directed by Ridley Scott" in text for text in enough)
 
 
-def test_a_sub_question_that_was_asked_before_says_so(ask_of):
-    settings = dataclasses.replace(PROH_L, solutions=2)
-
-    def change(schema, prompt, told):
-        told = two_directors(schema, prompt, told)
-        if schema == "Plan" and "Answers so far" in prompt:
-            return {"steps": [{"id": "2", "question": "where was he born?", "needs": ["1"]}]}
-        return told
-
-    _, stages = ask_of(scripted(change), settings).traced(Question("q", QUESTION))
-    searches = [node for state in stages[2:] for node in state.below if "search for 2" in node.text]
-    assert [node.text.endswith("as answered before") for node in searches] == [False, True]
-
-
 @pytest.mark.parametrize("kind", ["authentication", "connection"])
 def test_an_outage_costs_one_call_and_is_told_by_its_kind(ask_of, kind):
     backend = scripted(lambda schema, prompt, told: Reply(error=kind, detail="no", price=0.0))
@@ -285,21 +271,6 @@ def test_an_outage_costs_one_call_and_is_told_by_its_kind(ask_of, kind):
         _check_outage(answers)
 
 
-def test_an_outage_later_costs_one_call_a_question(ask_of):
-    def change(schema, prompt, told):
-        return told if len(backend.requests) <= first else Reply(error="connection", detail="no")
-
-    first = len(ask_of(whole := scripted()).answer([Question("q", QUESTION)])) and len(
-        whole.requests
-    )
-    backend = scripted(change)
-    alone = dataclasses.replace(PROH_L, batch_size=1)
-    answers = ask_of(backend, alone).answer([Question(f"q{n}", QUESTION) for n in range(4)])
-    assert answers[0].entities
-    assert len(backend.requests) == first + 3
-    assert all(answer.error.startswith("connection") for answer in answers[1:])
-
-
 def test_a_budget_ends_in_a_marked_answer(ask_of):
     whole = scripted()
     ask_of(whole).ask(QUESTION)
@@ -310,22 +281,6 @@ def test_a_budget_ends_in_a_marked_answer(ask_of):
         assert qa.check(answer) == ()
         assert answer.error is None
         assert any(note.startswith("partial: the budget of") for note in answer.notes)
-
-
-def test_a_failed_call_is_no_exception(ask_of):
-    for schema in ("Keywords", "Plan", "Choice", "StepAnswer", "FinalAnswer"):
-        failing = scripted(
-            lambda s, prompt, told, schema=schema: (
-                Reply(error="timeout", detail="late") if s == schema else told
-            )
-        )
-        qa = ask_of(failing)
-        answer, trace = qa.trace(QUESTION)
-        assert qa.check(answer) == ()
-        assert any("timeout" in fault for fault in trace["faults"])
-        told = " ".join([answer.error or "", *answer.notes])
-        assert "timeout" in told
-        assert bool(answer.entities) == (schema in ("Keywords", "FinalAnswer", "Plan"))
 
 
 def test_the_drawing_shows_steps_and_answers(ask_of):
