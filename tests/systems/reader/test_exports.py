@@ -111,3 +111,14 @@ def test_children_of_somebody_are_walked_to():
     for other in ("Whose child is Victoria?", "Which kinds of Victoria are there?"):
         assert ("^child",) in walked(family, family.look(other).found)
     assert ("^child",) in walked(family, family.look("Who are the children of Alice?").found)
+
+
+def test_who_has_a_name_and_no_id_is_an_answer():
+    facts = [("_:cake", "author", "_:1"), ("_:1", "born", "1950"), ("_:cake", "step", "_:2")]
+    facts += [("_:2", "minutes", "10")]
+    kg = KnowledgeGraph.from_triples(facts, names={"_:cake": "Party Cake", "_:1": "Mary Stone"})
+    cakes = Reader.build(kg, HashingEncoder())
+    answers = cakes.understand("Who is the author of Party Cake?").readings[0].answers
+    assert answers == ("_:1",)
+    found = cakes.look("What are the steps of Party Cake?").found
+    assert ("step",) not in walked(cakes, found)

@@ -149,7 +149,13 @@ class Candidates(Walks):
         own: Node = Entities((self.kg.entity_ids[kind],))
         if kind in self.vocabulary.under:
             own = Step(own, self._back(self.vocabulary.wider_codes), closure="*")
-        return Step(own, self._back(self.vocabulary.type_codes))
+        return Step(own, self._back(self._types(kind)))
+
+    def _types(self, kind: int) -> list[int]:
+        """Codes that lead to a class, or to one below it."""
+        kinds, back = self.vocabulary.under.get(kind, (kind,)), self.vocabulary.inverse
+        codes = self.vocabulary.type_codes
+        return [code for code in codes if np.isin(kinds, self.vocabulary.domain(back(code))).any()]
 
     def _back(self, codes: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.kg.relation_name(self.vocabulary.inverse(code)) for code in codes)
@@ -197,12 +203,10 @@ class Candidates(Walks):
 
     def _kept_to(self, node: Node, kind: int) -> Where | Intersection:
         """Those of a set that are of a class; whatever of several relations says so."""
-        if kind not in self.vocabulary.sorts and kind not in self.vocabulary.under:
-            codes, back = self.vocabulary.type_codes, self.vocabulary.inverse
-            told = [code for code in codes if kind in self.vocabulary.domain(back(code))]
-            if len(told) == 1:
-                name = self.kg.relation_name(told[0])
-                return Where(node, (name,), "=", self.kg.entity_ids[kind])
+        plain = kind not in self.vocabulary.sorts and kind not in self.vocabulary.under
+        if plain and len(codes := self._types(kind)) == 1:
+            name = self.kg.relation_name(codes[0])
+            return Where(node, (name,), "=", self.kg.entity_ids[kind])
         return Intersection((node, self.class_query(kind)))
 
     def from_classes(self, asked: Asked, classes: list[Candidate]) -> list[Candidate]:

@@ -249,12 +249,19 @@ class Walks:
         return asked.cues.count or not named_classes(asked).isdisjoint(kinds)
 
     def joins_others(self, entity: int) -> bool:
-        """Whether a node but joins others, as a row of sales does."""
-        return not self.kg.has_name(entity) or is_blank(self.kg.entity_ids[entity])
+        """Whether a node but joins others, as a row of sales does; not a person who has no id."""
+        if self.kg.has_name(entity) and is_blank(self.kg.entity_ids[entity]):
+            return self.is_number(entity) or entity in self._statements
+        return not self.kg.has_name(entity)
 
     def is_number(self, entity: int) -> bool:
         """Whether a node has a number for a name, as a row of sales may have."""
         return self.kg.name(entity).isdecimal()
+
+    @functools.cached_property
+    def _statements(self) -> frozenset[int]:
+        """Nodes of which something is said of a fact."""
+        return frozenset(self.vocabulary.values.statements.node.tolist())
 
     @functools.cached_property
     def _ends_stated(self) -> list[int]:
