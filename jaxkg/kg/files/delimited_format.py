@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import SEPARATORS, Edges, Said, is_edge_list, read_delimited
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.delimited import (
+    SEPARATORS,
+    Edges,
+    Said,
+    csv_rows,
+    header_columns,
+    is_edge_list,
+    read_delimited,
+    row_blocks,
+    separator_of,
+)
 from jaxkg.kg.files.json.relations import links
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, named, surest
+from jaxkg.kg.files.tables.ends import end_columns, take_ends
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
 from jaxkg.kg.files.tables.shape import (
     MAYBE_TABLE,
@@ -21,6 +33,8 @@ from jaxkg.kg.files.tables.table import joined_headers, read_table
 from jaxkg.kg.files.textfile import suffix_of
 
 DELIMITED = ("tsv", "csv", "metaqa")
+_ENOUGH = 20
+"""Rows from which on no triples are that have no head and no relation twice."""
 
 
 def first_words(path: Path, format: str, options: Options) -> set[str]:
@@ -43,6 +57,13 @@ def read(path: Path, intake: Intake) -> None:
         read_excel(path, intake)
         return
     rows = _start(path, format, options)
+    if rows and (columns := end_columns(rows[0])):
+        separator = separator_of(path, format, options.encoding)
+        blocks = row_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
+        batches = csv_rows(path, blocks, intake.bad, options.encoding, separator)
+        take_ends(path, batches, columns, intake)
+        intake.tell(f"{rows[0][columns.relation]} relates two ends that the other columns describe")
+        return
     joined = joined_headers(rows)
     rows = [joined, *rows[2:]] if joined else rows
     kept = kept_columns(rows) if rows else []
@@ -64,6 +85,11 @@ def read(path: Path, intake: Intake) -> None:
             reading += f"; if rows are triples, the format is {format!r}"
         intake.tell(reading)
         return
+    if options.guess and format != "metaqa" and _names_and_texts(rows):
+        raise JaxkgError(
+            f"{path}: three columns without names, the first two others in each row, so that "
+            "none is a relation: write their names in the first line"
+        )
     start, said = len(intake.encoder), list[Said]()
     reading = read_delimited(
         path,
@@ -79,6 +105,14 @@ def read(path: Path, intake: Intake) -> None:
     )
     intake.edges.append(Edges(start, len(intake.encoder), said))
     intake.tell(f"taken as triples{MAYBE_TABLE}" if looks is None else reading)
+
+
+def _names_and_texts(rows: list[list[str]]) -> bool:
+    """Whether rows of three columns are ids, names and texts: no head or relation comes again."""
+    whole = len(rows) > _ENOUGH and all(len(row) == 3 for row in rows)
+    if not whole or header_columns(rows[0]) is not None:
+        return False
+    return all(len(set(column)) == len(rows) for column in list(zip(*rows))[:2])
 
 
 def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:

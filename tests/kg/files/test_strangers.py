@@ -195,6 +195,8 @@ def test_objects_in_columns_of_parquet(tmp_path):
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
         ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "no names of them"),
+        ("d.tsv", "".join(f"{at:05}\t_w{at}\ta thing\n" for at in range(40)), "none is a relation"),
+        ("m.xtm", "<?xml version='1.0'?><topicMap><topic id='a'/></topicMap>", "turn it into RDF"),
         ("u.tsv", "1\t2\t3\t881250949\n2\t5\t1\t881250950\n", "no names of them"),
     ],
 )
@@ -477,6 +479,17 @@ WEB = {
         "entity,attribute,value\nOslo,size,7\nOslo,land,Norway\n",
         {("Oslo", "land", "Norway")},
     ),
+    "ends.csv": (
+        "relation,shown,x_index,x_id,x_name,x_type,y_index,y_id,y_name,y_type\n"
+        "treats,treat,0,D1,Lepirudin,drug,7,M1,thrombosis,disease\n"
+        "treats,treat,0,D1,Lepirudin,drug,8,M2,gout,disease\n",
+        {
+            ("Lepirudin", "treats", "gout"),
+            ("gout", "is a", "disease"),
+            ("Lepirudin", "id", "D1"),
+            ("Lepirudin treats gout", "shown", "treat"),
+        },
+    ),
     "dated.tsv": (
         "Ann\tmet\tBo\t2014-01-01\nBo\tmet\tCy\t2014-01-02\n",
         {("Bo met Cy", "time", "2014-01-02")},
@@ -502,3 +515,16 @@ def test_benchmarks_name_their_ids_in_files_beside(tmp_path):
     assert ("Ann Lee", "/a/b", "Ely") in named_facts(graph)
     assert graph.relation_names["/a/b"] == ["lives in"]
     assert "left out: read.txt" in heard[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("odd.json", [{"id": "a", "name": "Ann"}, ""], "not JSON"),
+        ("odd.jsonld", {"@context": [], "@id": "http://x/1", "name": "Ann"}, "no triples"),
+    ],
+)
+def test_odd_parts_are_told_in_one_line(read, name, text, told):
+    with pytest.raises(JaxkgError, match=told) as raised:
+        read(name, text)
+    assert "\n" not in str(raised.value)

@@ -155,7 +155,8 @@ class _Part:
                     raise record
                 triples, source = self._taken(record, sample)
             except Malformed as error:
-                text = text or json.dumps(record, ensure_ascii=False)
+                if not isinstance(record, Malformed):
+                    text = text or json.dumps(record, ensure_ascii=False)
                 bad.note(self._path, number, text.rstrip("\r"), str(error), self._expected)
                 continue
             source = source or (f"{self._path.name}:{number}" if self._by_line else "")

@@ -106,7 +106,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
                 elif name in ("id", "_id") or (name in value and _is_thing(value[name])):
                     found[f"own {name}"] = said
                 else:  # "Feature" of every feature says less than its own type
-                    if name == "name" and isinstance(value[name], str) and "id" not in value:
+                    if name == "name" and isinstance(value.get(name), str) and "id" not in value:
                         found["id"] = value[name]
                     found[name] = said
                     if name == "model" and isinstance(value[name], str):

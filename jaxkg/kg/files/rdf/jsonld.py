@@ -103,7 +103,7 @@ def _written_in(value: Any) -> Any:
     written = {key: _written_in(held) for key, held in value.items()}
     if "@context" in written:
         contexts = [_known(one) for one in _listed(value["@context"])]
-        written["@context"] = contexts if len(contexts) > 1 else contexts[0]
+        written["@context"] = contexts[0] if len(contexts) == 1 else contexts
     return written
 
 

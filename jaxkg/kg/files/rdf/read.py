@@ -260,14 +260,15 @@ def statements(
         except StopIteration:
             return
         except SyntaxError as error:
+            why = " ".join(str(error.msg).split())
             if error.lineno is None:
-                raise JaxkgError(f"{path}: not {format} ({error.msg})") from error
+                raise JaxkgError(f"{path}: not {format} ({why})") from error
             # The parser goes on after the faulty statement.
             text = line_at(path, error.lineno)
             expected = f"a statement in {format}"
             if format == "ntriples" and _STAR.search(text.encode()):
                 expected += "; in the format 'turtle' it is one"
-            bad.note(path, error.lineno, text, str(error.msg), expected)
+            bad.note(path, error.lineno, text, why, expected)
             continue
         subject, value = _term(statement.subject, quoted), statement.object
         if graphs and not isinstance(statement.graph_name, pyoxigraph.DefaultGraph):

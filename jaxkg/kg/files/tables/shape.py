@@ -99,7 +99,7 @@ def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:
         return False
     below = [{row[at].casefold() for row in rows[1:] if at < len(row)} for at in range(len(names))]
     return any(
-        name in others and name not in cells and not is_value(name)
+        name in others and name not in cells and not _is_number(name)
         for name, cells in zip(names, below)
     )
 
@@ -124,10 +124,10 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         return False
     if any("://" in name or name[:1] in "/{[" or len(name) > _LONGEST for name in names):
         return False
-    if any(map(is_value, names)):
+    if any(map(_is_number, names)):
         # Years are columns of what was then.
         below = [cell for row in rows[1:] if len(row) == width for cell in row[-1:] if cell]
-        first = next((at for at, name in enumerate(names) if is_value(name)), 0)
+        first = next((at for at, name in enumerate(names) if _is_number(name)), 0)
         years = 0 < first < width - 1 and all(map(_YEAR.fullmatch, names[first:]))
         values = sum(looks("number", cell) or cell == ":" for cell in below)
         return years and bool(below) and (values >= _MANY * len(below) or None)
@@ -148,6 +148,11 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     if set(names) & set.union(*folded):
         return False
     return _three_columns(*columns, header_differs=written_otherwise)
+
+
+def _is_number(name: str) -> bool:
+    """Whether a word is a value, or an id of digits: no name of a column."""
+    return name.isdecimal() or is_value(name)
 
 
 def _three_columns(
