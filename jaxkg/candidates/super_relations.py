@@ -182,9 +182,6 @@ def extend(
     place: jax.Array,
     wanted: jax.Array,
     *,
-    num_questions: int,
-    num_paths: int,
-    width: int,
     capacity: int,
     revisit: Revisit = "topic",
 ) -> Step:
@@ -196,8 +193,7 @@ def extend(
         starts: hop 0, its `row` being the question.
         runs: from `onward`.
         place: [C] int32 from `place_in_set`.
-        wanted: [B * P * N] bool, the longer paths to walk.
-        num_questions, num_paths, width: B, P, N; static.
+        wanted: [B, P, N] bool, the longer paths to walk.
         capacity: slots for the edges walked; static.
         revisit: see `onward`.
 
@@ -207,9 +203,10 @@ def extend(
 
     Reference: ReKnoS, Eq. 9.
     """
+    num_questions, num_paths, width = wanted.shape
     longer = jnp.where(place == NULL, 0, runs.row * width + place)
     first = graph.run_start[runs.run]
-    walks = (place != NULL) & wanted[jnp.clip(longer, 0, wanted.shape[0] - 1)]
+    walks = (place != NULL) & wanted.reshape(-1)[jnp.clip(longer, 0, wanted.size - 1)]
     length = jnp.where(walks, graph.run_start[runs.run + 1] - first, 0)
     ragged = expand_ragged(length, capacity=capacity)
     valid = ragged.valid

@@ -165,10 +165,7 @@ def tell(
         search.trail[0],
         runs,
         place,
-        wanted.reshape(-1),
-        num_questions=batch,
-        num_paths=paths,
-        width=width,
+        wanted.reshape(batch, paths, width),
         capacity=capacity,
         revisit=revisit,
     )
