@@ -79,6 +79,7 @@ def test_all_paths_with_their_exact_f1(random_graph, rng, seed, revisit, longest
         assert order == sorted(order)
 
 
+@pytest.mark.slow
 def test_the_best_of_three_hops_are_kept_and_ties_fall_to_the_shorter(random_graph, rng):
     world = random_graph(7)
     topics = [[0], [1], [2, 3], [0, 5]]

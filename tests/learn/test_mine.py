@@ -76,6 +76,7 @@ def test_every_path_with_the_f1_of_its_execution(random_graph, rng, revisit):
     assert ROWS < told[-1][0] <= 2 * ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("too_small", ["enumeration", "execution"])
 def test_what_outgrows_the_largest_bucket_is_counted(random_graph, monkeypatch, too_small):
     world = random_graph(0)
@@ -162,6 +163,7 @@ def test_followed_edges_are_counted_as_followed(random_graph, rng):
     assert min(counts) > 0
 
 
+@pytest.mark.slow
 def test_few_programs_mine_a_list_whose_parts_differ(random_graph, monkeypatch):
     monkeypatch.setattr(mine, "_LEAST_SLOTS", 8)
     world = random_graph(4)

@@ -94,6 +94,7 @@ def loop(params, inputs, questions, context, edges):
     return np.asarray(scores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "graph"), [(7, 5), pytest.param(7, 0, marks=pytest.mark.slow)])
 def test_both_forms_equal_the_loop(rng, text, graph):
     params, inputs, questions, context, edges = case(rng, text, graph)
@@ -131,6 +132,7 @@ def shared_states(rng):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_edges_that_share_states_score_the_same_with_the_same_gradients(rng, few):
     params, inputs, *_ = case(rng, 7, 5)

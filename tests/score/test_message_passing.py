@@ -34,6 +34,7 @@ def test_messages_equal_a_loop_over_triples(seed):
     assert not np.asarray(found)[12:].any()
 
 
+@pytest.mark.slow
 def test_gradients_equal_those_of_dense_matrices():
     graph = random_graph_from(5)
     params = init_messages(CODES, width=WIDTH, bases=BASES, key=jax.random.key(5))

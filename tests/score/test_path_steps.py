@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from jaxkg.score.path_steps import (
     init_steps,
@@ -11,6 +12,8 @@ from jaxkg.score.path_steps import (
     relation_vectors,
     step_logits,
 )
+
+pytestmark = pytest.mark.slow
 
 D, E, R, B, T = 6, 3, 5, 4, 7
 

@@ -15,6 +15,8 @@ from jaxkg.systems.pathhd.queries import PlanQuery, Space, encode_queries
 from jaxkg.systems.pathhd.space import SymbolSpace, listed_schemas
 from jaxkg.tensors import starts_table
 
+pytestmark = pytest.mark.slow
+
 ROWS, HOPS, CODES, KEEP = 4, 3, 6, 5
 ALGEBRA = hdc.ghrr(8, 2, layout="pair")
 TOPICS = [(0,), (1, 2), (), (3,)]

@@ -83,6 +83,7 @@ def endings(hops, codes):
                 yield (code, *rest)
 
 
+@pytest.mark.slow
 def test_batches_of_any_size_give_the_same_plans(random_graph, planner, rng):
     world = random_graph(2)
     texts = TEXTS * 3

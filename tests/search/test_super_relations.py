@@ -14,6 +14,8 @@ from jaxkg.search.super_relations import conclude, super_search
 from jaxkg.select import witness_paths
 from jaxkg.systems.reknos.super_relations import SuperRelations
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS, HOPS, WIDTH, KEEP, GROUPS = 4, 3, 2, 2, 4
 EDGES = 4096
 

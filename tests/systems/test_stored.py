@@ -71,6 +71,7 @@ def test_the_stages_are_those_of_the_system_that_answers(store):
     assert any(node.kept for node in stages[0].below)
 
 
+@pytest.mark.slow
 def test_parts_are_given_up_where_they_hold_too_much(store):
     asked = demo_questions()
     reach = Reach(hops=1, facts=40, together=40, whole=0)

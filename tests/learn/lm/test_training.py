@@ -76,7 +76,10 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("config", [SHORT, LORA], ids=["all weights", "lora"])
+@pytest.mark.parametrize(
+    "config",
+    [pytest.param(SHORT, marks=pytest.mark.slow, id="all weights"), pytest.param(LORA, id="lora")],
+)
 def test_a_run_that_is_killed_goes_on_bit_for_bit(
     language, examples, tmp_path, trained, trained_lora, config
 ):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 
+pytestmark = pytest.mark.slow
+
 ALGEBRAS = {
     **{name: hdc.operator(name, 512, m=2) for name in hdc.OPERATORS},
     "ghrr-pair": hdc.ghrr(128, 2, layout="pair"),

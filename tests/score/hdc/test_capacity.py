@@ -10,6 +10,8 @@ from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 from jaxkg.score.hdc import capacity
 
+pytestmark = pytest.mark.slow
+
 
 def simulate(a, kind, **kw):
     run = jax.jit(lambda key: capacity.distractor_similarity(a, kind=kind, key=key, **kw))

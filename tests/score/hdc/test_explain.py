@@ -8,6 +8,8 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 
+pytestmark = pytest.mark.slow
+
 A = hdc.ghrr(16, 2)
 R = 4
 

@@ -11,6 +11,8 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
 
+pytestmark = pytest.mark.slow
+
 R = 5
 GHRR = hdc.ghrr(8, 2, layout="pair")
 

@@ -9,6 +9,8 @@ import scipy.linalg
 from jaxkg.score import hdc
 from jaxkg.score.hdc.ghrr import _exponential, _skew
 
+pytestmark = pytest.mark.slow
+
 
 def fan(distances):
     """Unit label vectors at the given distances from the first one."""

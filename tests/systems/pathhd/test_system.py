@@ -255,6 +255,7 @@ def test_one_shot_adjudication_is_one_call_a_question(labels):
         assert names(after) != names(before)
 
 
+@pytest.mark.slow
 def test_calibration_is_fitted_from_questions(labels):
     questions = [
         Question(id="a", text="directed by", topics=("Alien",), answers=("Ridley Scott",)),
