@@ -27,7 +27,13 @@ from jaxkg.cli.asking import (
     session,
     unjudged,
 )
-from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
+from jaxkg.cli.blocks import (
+    ModelOptions,
+    OfferOptions,
+    StoreGraphOptions,
+    SystemOptions,
+    spread,
+)
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import progress_bars
 from jaxkg.foreign_json import read_json, whole
@@ -102,6 +108,73 @@ def _add(tree: Tree, node: Mapping[str, Any], most: int) -> None:
         branch.add(f"… and {len(node['below']) - most} more")
 
 
+@dataclasses.dataclass(frozen=True)
+class _ShownOptions:
+    """What is printed of an answer, and what is saved of it."""
+
+    limit: Annotated[int, typer.Option(min=1, help="Number of answers and paths to print.")] = 10
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="Print the answers as CSV; a table with its columns.")
+    ] = False
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for the candidates and scores of each stage; `jaxkg explain` replays it."
+        ),
+    ] = None
+    svg: Annotated[Path | None, typer.Option(help="File for a drawing of the answer.")] = None
+    triples: Annotated[
+        Path | None,
+        typer.Option(
+            help=(
+                "File for the triples behind the answer: Graphviz if it ends in .dot, otherwise a"
+                " table."
+            )
+        ),
+    ] = None
+    sparql: Annotated[
+        bool, typer.Option(help="Print the executed query as SPARQL 1.1 instead of the answer.")
+    ] = False
+
+    @property
+    def of_one(self) -> bool:
+        """Whether it goes with a single question only."""
+        saved_as = (self.trace, self.svg, self.triples)
+        return self.as_csv or self.sparql or any(each is not None for each in saved_as)
+
+    def tell(self, warm: Session, answer: Answer, stages: Sequence[TraceNode]) -> None:
+        """Print the answer, then save what is wanted of it."""
+        if self.sparql:
+            print(_sparql(warm, answer))
+        elif self.as_json:
+            print(answer.to_json(indent=1))
+        elif self.as_csv:
+            from jaxkg.show import to_csv
+
+            print(to_csv(answer), end="")
+        elif not failed(answer):
+            print_answer(answer, self.limit)
+        sys.stdout.flush()
+        # What is saved comes after what is printed: a full disk takes no answer away.
+        if self.trace is not None:
+            from jaxkg.storage import write_text
+
+            write_text(self.trace, saved(answer, stages))
+        if self.svg is not None:
+            from jaxkg.show import svg as draw_svg
+            from jaxkg.storage import write_text
+
+            write_text(self.svg, draw_svg(answer))
+        if self.triples is not None:
+            from jaxkg.show import to_dot, to_triples
+            from jaxkg.storage import write_text
+
+            write_text(
+                self.triples, (to_dot if self.triples.suffix == ".dot" else to_triples)(answer)
+            )
+
+
 @spread
 def ask(
     question: Annotated[
@@ -116,33 +189,8 @@ def ask(
     source: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
-    system: options.System = None,
-    limit: Annotated[int, typer.Option(min=1, help="Number of answers and paths to print.")] = 10,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the whole answer as JSON.")
-    ] = False,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print the answers as CSV; a table with its columns.")
-    ] = False,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            help="File for the candidates and scores of each stage; `jaxkg explain` replays it."
-        ),
-    ] = None,
-    svg: Annotated[Path | None, typer.Option(help="File for a drawing of the answer.")] = None,
-    triples: Annotated[
-        Path | None,
-        typer.Option(
-            help=(
-                "File for the triples behind the answer: Graphviz if it ends in .dot, otherwise a"
-                " table."
-            )
-        ),
-    ] = None,
-    sparql: Annotated[
-        bool, typer.Option(help="Print the executed query as SPARQL 1.1 instead of the answer.")
-    ] = False,
+    offer: OfferOptions,
+    shown: _ShownOptions,
     right: Annotated[
         int | None,
         typer.Option(
@@ -154,8 +202,6 @@ def ask(
         ),
     ] = None,
     seconds: options.Seconds = None,
-    top_k: options.TopK = 50,
-    repair: options.Repair = False,
     seed: Annotated[
         int, typer.Option(help="Random seed of a planner that is made on first use.")
     ] = 0,
@@ -171,11 +217,9 @@ def ask(
     """
     if question != "-":
         checked_question(question)
-    if as_csv and (as_json or sparql):
+    if shown.as_csv and (shown.as_json or shown.sparql):
         raise JaxkgError("--csv does not go with --json or --sparql: an answer is printed once")
-    if question == "-" and (
-        as_csv or sparql or any(each is not None for each in (trace, svg, triples, right))
-    ):
+    if question == "-" and (shown.of_one or right is not None):
         raise JaxkgError(
             "--csv, --trace, --svg, --triples, --sparql and --right work with a single question "
             "only"
@@ -183,52 +227,25 @@ def ask(
     with (
         progress_bars() as show,
         session(
-            system,
+            parts,
             wanted,
             show,
             source,
-            top_k=top_k,
-            repair=repair,
             seed=seed,
             keep_on_failure=True,
             seconds=seconds,
-            **parts.given(),
+            **vars(offer),
         ) as warm,
     ):
         if question == "-":
-            withheld = _ask_all(warm, limit, as_json)
+            withheld = _ask_all(warm, shown.limit, shown.as_json)
             sys.exit(1 if withheld else 0)
         first = None if right is None else warm.right(question, right)
         # Telling of the stages is a search of its own: only who saves it pays for it.
         answer, stages = (
-            (first or warm.answer(question), ()) if trace is None else warm.traced(question)
+            (first or warm.answer(question), ()) if shown.trace is None else warm.traced(question)
         )
-    if sparql:
-        print(_sparql(warm, answer))
-    elif as_json:
-        print(answer.to_json(indent=1))
-    elif as_csv:
-        from jaxkg.show import to_csv
-
-        print(to_csv(answer), end="")
-    elif not failed(answer):
-        print_answer(answer, limit)
-    sys.stdout.flush()
-    # What is saved comes after what is printed: a full disk takes no answer away.
-    if trace is not None:
-        from jaxkg.storage import write_text
-
-        write_text(trace, saved(answer, stages))
-    if svg is not None:
-        from jaxkg.show import svg as draw_svg
-        from jaxkg.storage import write_text
-
-        write_text(svg, draw_svg(answer))
-    if triples is not None:
-        from jaxkg.show import to_dot, to_triples
-        from jaxkg.storage import write_text
-
-        write_text(triples, (to_dot if triples.suffix == ".dot" else to_triples)(answer))
+    shown.tell(warm, answer, stages)
     if failed(answer):
         raise JaxkgError(f"the model failed: {answer.error}")
     if unjudged(answer):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from jaxkg.cli.blocks import GraphOptions, ModelOptions
+from jaxkg.cli.blocks import GraphOptions, ModelOptions, SystemOptions
 from jaxkg.cli.models import language_model
 from jaxkg.deadline import TimeLimit
 from jaxkg.errors import JaxkgError
@@ -82,7 +82,7 @@ class Session:
 
 @contextmanager
 def session(
-    name: str | None,
+    made_of: SystemOptions,
     wanted: ModelOptions,
     show: Bars,
     graph: GraphOptions,
@@ -90,7 +90,7 @@ def session(
     seconds: float | None = None,
     **options: Any,
 ) -> Iterator[Session]:
-    """Read the graph and build the system, None for the default; `options` are of `Parts`.
+    """Read the graph and build the system; `options` are further ones of `Parts`.
 
     Who asks again wants another answer: a kept reply that cannot be read is asked for anew, once.
     """
@@ -106,9 +106,11 @@ def session(
             show,
             backend=backend,
             ask_model=wanted.ask_model,
+            **made_of.given(),
             **options,
         )
-        yield Session(build_system(name or default_system(parts), parts), parts, seconds)
+        name = made_of.system or default_system(parts)
+        yield Session(build_system(name, parts), parts, seconds)
 
 
 def checked_question(text: str) -> str:

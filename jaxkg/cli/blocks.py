@@ -7,7 +7,9 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
 
 from jaxkg.cli import options
 from jaxkg.errors import JaxkgError
@@ -17,6 +19,37 @@ from jaxkg.systems.parts import Devices
 
 if TYPE_CHECKING:
     from jaxkg.adjudicate.backend import Manner
+    from jaxkg.serve.guard import Names
+
+
+@dataclasses.dataclass(frozen=True)
+class ReadingOptions:
+    """How the file of a graph is read."""
+
+    format: options.Format = None
+    names: options.Names = None
+    encoding: options.Encoding = "utf-8"
+    columns: options.Columns = None
+    mapping: options.MappingFile = None
+
+    def reading(self, **more: Any) -> FileOptions:
+        """With further fields of the record."""
+        return FileOptions(**vars(self), **more)
+
+
+@dataclasses.dataclass(frozen=True)
+class EndpointOptions:
+    """How an endpoint is asked."""
+
+    graph: options.EndpointGraph = None
+    language: options.Language = "en"
+    label_property: options.LabelProperty = None
+    endpoint: options.Endpoint = None
+
+    @property
+    def stores(self) -> StoreOptions:
+        """The same as a record."""
+        return StoreOptions(**vars(self))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,8 +102,9 @@ class StoreGraphOptions(GraphOptions):
 
 @dataclasses.dataclass(frozen=True)
 class SystemOptions:
-    """What a system is made of."""
+    """Which system, and what it is made of."""
 
+    system: options.System = None
     hypergraph: options.Hypergraph = None
     planner: options.PlannerFolder = None
     mode: options.PlanMode = None
@@ -93,6 +127,80 @@ class SystemOptions:
             ),
             "devices": Devices.read(self.devices),
         }
+
+
+@dataclasses.dataclass(frozen=True)
+class OfferOptions:
+    """What a model that judges paths is offered, and how often it is asked."""
+
+    top_k: options.TopK = 50
+    repair: options.Repair = False
+
+
+@dataclasses.dataclass(frozen=True)
+class QuestionOptions:
+    """The questions of a run."""
+
+    questions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Files of questions with answers (default: questions of the demo graph)."
+        ),
+    ] = None
+    link: options.Link = False
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOptions:
+    """Where a run is kept, and what is printed of it."""
+
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Run folder; the run resumes if it exists.")
+    ]
+    fresh: Annotated[
+        bool, typer.Option(help="Start a new run, also where the folder holds one.")
+    ] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
+    seed: Annotated[
+        int, typer.Option(help="Random seed of the intervals, and of a planner that is made here.")
+    ] = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class CallerOptions:
+    """Under which names callers may ask, and from which pages."""
+
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            help=(
+                "Further host name under which callers may ask, for example behind a proxy; may "
+                "be repeated."
+            ),
+        ),
+    ] = None
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin",
+            help="Further origin whose pages may ask, such as https://example.org; may be "
+            "repeated.",
+        ),
+    ] = None
+
+    def names(self, *hosts: str) -> Names:
+        """As the guard takes them, with names that the service has anyway.
+
+        Raises:
+            JaxkgError: one is no name or no origin.
+        """
+        from jaxkg.serve.guard import Names
+
+        return Names((*hosts, *(self.allow_host or ())), self.allow_origin or ())
 
 
 @dataclasses.dataclass(frozen=True)

@@ -32,7 +32,6 @@ def chat(
     source: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
-    system: options.System = None,
     seconds: options.Seconds = None,
     seed: Annotated[
         int, typer.Option(help="Random seed of a planner that is made on first use.")
@@ -45,14 +44,7 @@ def chat(
     with (
         progress_bars() as show,
         session(
-            system,
-            wanted,
-            show,
-            source,
-            seed=seed,
-            keep_on_failure=True,
-            seconds=seconds,
-            **parts.given(),
+            parts, wanted, show, source, seed=seed, keep_on_failure=True, seconds=seconds
         ) as warm,
     ):
         show("ready", 1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.blocks import ModelOptions, spread
+from jaxkg.cli.blocks import ModelOptions, OfferOptions, QuestionOptions, RunOptions, spread
 from jaxkg.cli.models import language_models
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.comparing import (
@@ -37,46 +38,29 @@ from jaxkg.experiments.side_by_side import as_json, write_comparison
 from jaxkg.systems.parts import Devices
 
 
-@spread
-def compare(
-    systems: Annotated[
-        str,
-        typer.Option(
-            help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm lets the model "
-            "judge or help. Differences are taken to the first. With --llm A,B each system that "
-            "asks a model has a column a model; a model of another endpoint is NAME@http://..."
-        ),
-    ],
+@dataclasses.dataclass(frozen=True)
+class _ComparisonOptions(RunOptions):
+    """Where a comparison is kept."""
+
     output: Annotated[
         Path,
         typer.Option(
             "-o", "--output", help="Folder for the comparison; each system gets a run folder in it."
         ),
-    ],
-    wanted: ModelOptions,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Files of questions with answers (default: questions of the demo graph)."
-        ),
-    ] = None,
-    datasets: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            help=f"Benchmarks, separated by commas: {', '.join(NAMES)}. metaqa or pq "
-            "stands for all benchmarks whose name begins so.",
-        ),
-    ] = None,
-    kg: options.Graph = None,
-    names: options.Names = None,
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class _TrainedOptions:
+    """What the systems are made of."""
+
     planners: Annotated[
         list[str] | None,
         typer.Option(
             "--planner",
             help="Folder of a trained planner, or DATASET=FOLDER; may be repeated.",
         ),
-    ] = None,
+    ] = None
     parts_in: Annotated[
         Path | None,
         typer.Option(
@@ -87,28 +71,42 @@ def compare(
                 "--planner and --set take precedence."
             ),
         ),
-    ] = None,
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             help="Setting, SYSTEM.NAME=VALUE or DATASET:SYSTEM.NAME=VALUE; may be repeated.",
         ),
+    ] = None
+    devices: options.Devices = "1"
+
+
+@spread
+def compare(
+    systems: Annotated[
+        str,
+        typer.Option(
+            help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm lets the model "
+            "judge or help. Differences are taken to the first. With --llm A,B each system that "
+            "asks a model has a column a model; a model of another endpoint is NAME@http://..."
+        ),
+    ],
+    run: _ComparisonOptions,
+    wanted: ModelOptions,
+    asked: QuestionOptions,
+    trained: _TrainedOptions,
+    offer: OfferOptions,
+    datasets: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help=f"Benchmarks, separated by commas: {', '.join(NAMES)}. metaqa or pq "
+            "stands for all benchmarks whose name begins so.",
+        ),
     ] = None,
-    devices: options.Devices = "1",
-    link: options.Link = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option(help="Start new runs, also where the folder holds some.")
-    ] = False,
-    to_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
-    top_k: options.TopK = 50,
-    repair: options.Repair = False,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of the intervals, and of a planner that is made here.")
-    ] = 0,
+    kg: options.Graph = None,
+    names: options.Names = None,
 ) -> None:
     """Run systems side by side: quality with paired differences, calls, tokens, seconds, memory.
 
@@ -125,27 +123,27 @@ def compare(
     from jaxkg.evaluate import provenance
 
     models = tuple(name.strip() for name in (wanted.llm or "").split(",") if name.strip())
-    chosen, shared = chosen_systems(systems, models), Devices.read(devices)
+    chosen, shared = chosen_systems(systems, models), Devices.read(trained.devices)
     sets = (OWN,) if datasets is None else tuple(benchmarks(datasets))
-    wishes = {name: wishes_of(settings or (), chosen, name, sets) for name in sets}
-    trained = {name: trained_parts(parts_in, name) for name in sets}
-    folders = {
-        name: planner_of(planners or (), name, sets) or trained[name].get("planner")
+    wishes = {name: wishes_of(trained.settings or (), chosen, name, sets) for name in sets}
+    folders = {name: trained_parts(trained.parts_in, name) for name in sets}
+    planners = {
+        name: planner_of(trained.planners or (), name, sets) or folders[name].get("planner")
         for name in sets
     }
     if datasets is None:
-        given = {OWN: material(None, kg, names, questions, part="test")}
-    elif kg is not None or names is not None or questions:
+        given = {OWN: material(None, kg, names, asked.questions, part="test")}
+    elif kg is not None or names is not None or asked.questions:
         raise JaxkgError("--dataset brings its graph and questions; give it or your own")
     else:
         given = {name: dataset(name) for name in sets}
     files = list(dict.fromkeys(file for each in given.values() for file in each.hashed))
-    about = provenance(seed=seed, data=files, command=["jaxkg", *sys.argv[1:]])
+    about = provenance(seed=run.seed, data=files, command=["jaxkg", *sys.argv[1:]])
     about["unknown_data"] = [str(file) for each in given.values() for file in each.unknown]
     plan = Comparison(
-        given, tuple(chosen), wishes, trained, folders, models=models,
+        given, tuple(chosen), wishes, folders, planners, models=models,
         benchmarks=datasets is not None, devices=shared, ask_model=wanted.ask_model,
-        top_k=top_k, repair=repair, link=link, limit=limit, fresh=fresh, seed=seed,
+        link=asked.link, limit=asked.limit, fresh=run.fresh, seed=run.seed, **vars(offer),
     )  # fmt: skip
     with ExitStack() as stack:
         connected = language_models(stack, wanted, models)
@@ -155,16 +153,16 @@ def compare(
             show.about = lambda: "; ".join(model.waiting() for model in connected.values())
         about["device"] = str(jax.devices()[0])
         backends = {name: model.backend for name, model in connected.items()}
-        outcomes = run_systems(plan, output, backends, about, show)
+        outcomes = run_systems(plan, run.output, backends, about, show)
     if not any(
         outcome.report for systems_of in outcomes.values() for outcome in systems_of.values()
     ):
         raise JaxkgError("no system could be built, see above")
-    record = as_json(outcomes, about, seed, {name: kinds(each) for name, each in given.items()})
+    record = as_json(outcomes, about, run.seed, {name: kinds(each) for name, each in given.items()})
 
     def tell(text: str) -> None:
-        print(json.dumps(record, indent=1) if to_json else text, flush=True)
+        print(json.dumps(record, indent=1) if run.as_json else text, flush=True)
         for model in connected.values():
             errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
 
-    write_comparison(output, outcomes, record, seed, tell)
+    write_comparison(run.output, outcomes, record, run.seed, tell)

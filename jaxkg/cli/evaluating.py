@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxkg.cli import options
-from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
+from jaxkg.cli.blocks import (
+    ModelOptions,
+    OfferOptions,
+    QuestionOptions,
+    RunOptions,
+    StoreGraphOptions,
+    SystemOptions,
+    spread,
+)
 from jaxkg.cli.models import answering_and_judging
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import Dataset, material
@@ -29,22 +37,11 @@ if TYPE_CHECKING:
     from jaxkg.evaluate import Report
 
 
-@spread
-def evaluate(
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="Run folder; the run resumes if it exists.")
-    ],
-    source: StoreGraphOptions,
-    made_of: SystemOptions,
-    wanted: ModelOptions,
-    judge: options.Judge = None,
-    questions: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Files of questions with answers (default: questions of the demo graph)."
-        ),
-    ] = None,
-    dataset: options.DatasetName = None,
+@dataclasses.dataclass(frozen=True)
+class _AskedOptions(QuestionOptions):
+    """The questions, of a file or of a benchmark."""
+
+    dataset: options.DatasetName = None
     own_graphs: Annotated[
         bool,
         typer.Option(
@@ -52,7 +49,18 @@ def evaluate(
             help="Ask each question over the graph that its line of --questions brings (RoG's "
             "WebQSP and CWQ files; JSON lines or Parquet).",
         ),
-    ] = False,
+    ] = False
+
+
+@spread
+def evaluate(
+    run: RunOptions,
+    source: StoreGraphOptions,
+    made_of: SystemOptions,
+    wanted: ModelOptions,
+    asked: _AskedOptions,
+    offer: OfferOptions,
+    judge: options.Judge = None,
     written: Annotated[
         str | None,
         typer.Option(
@@ -61,26 +69,12 @@ def evaluate(
             "separated by commas.",
         ),
     ] = None,
-    system: options.System = None,
-    link: options.Link = False,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option(help="Start a new run, also where the folder holds one.")
-    ] = False,
     retry: Annotated[
         bool,
         typer.Option(
             "--retry", help="Repeat questions that failed or whose reply could not be parsed."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    top_k: options.TopK = 50,
-    repair: options.Repair = False,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of the intervals, and of a planner that is made here.")
-    ] = 0,
 ) -> None:
     """Answer a question set, check every citation, report strict and published metrics.
 
@@ -103,59 +97,65 @@ def evaluate(
     if unknown := set(forms) - set(WRITTEN):
         raise JaxkgError(f"--written takes {', '.join(WRITTEN)}, not {', '.join(sorted(unknown))}")
     kg = None
-    if own_graphs:
-        if not questions or len(questions) > 1 or dataset or source.kg or source.names or link:
+    if asked.own_graphs:
+        if (
+            not asked.questions
+            or len(asked.questions) > 1
+            or asked.dataset
+            or source.kg
+            or source.names
+            or asked.link
+        ):
             raise JaxkgError(
                 "--own-graphs requires one file of --questions, which brings graphs and topics: "
                 "leave out --kg, --names, --dataset and --link"
             )
-        kg, asked_alone = read_own_graphs(questions[0], limit=limit)
-        given = Dataset(None, tuple(questions), tuple(asked_alone), directed=False)
+        kg, alone = read_own_graphs(asked.questions[0], limit=asked.limit)
+        given = Dataset(None, tuple(asked.questions), tuple(alone), directed=False)
         for message in kg.skipped:
             note(f"left out: {message}")
     else:
-        given = material(dataset, source.kg, source.names, questions, part="test")
+        given = material(asked.dataset, source.kg, source.names, asked.questions, part="test")
     judged = None
     with (
         answering_and_judging(wanted, judge, retry=retry) as (model, judging),
         progress_bars() as show,
     ):
         keep_compiled_programs()
-        if asked := model or judging:
-            show.about = asked.waiting
+        if paid := model or judging:
+            show.about = paid.waiting
         fields = made_of.given() | {
             "backend": None if model is None else model.backend,
             "ask_model": wanted.ask_model,
-            "top_k": top_k,
-            "repair": repair,
-            "seed": seed,
+            "seed": run.seed,
             "passages": given.passages,
+            **vars(offer),
         }
         if kg is not None:
             parts = Parts(kg, show, **fields)
         else:
             reading = dataclasses.replace(source.reading, names=given.names, provenance=False)
             parts = parts_of(given.graph, reading, source.stores, show, **fields)
-        name = system or default_system(parts)
+        name = made_of.system or default_system(parts)
         built = build(name, parts)
         run_questions(
-            output,
-            given.questions[:limit],
+            run.output,
+            given.questions[: asked.limit],
             built,
             parts,
             name=name,
-            link=link,
-            fresh=fresh,
+            link=asked.link,
+            fresh=run.fresh,
             retry=("failed", "unparsed") if retry else (),
             show=show,
         )
         if judging is not None:
-            judged = judge_run(output, judging.backend, repair=repair, show=show)
+            judged = judge_run(run.output, judging.backend, repair=offer.repair, show=show)
 
     def tell(report: Report) -> None:
-        print(report.to_json() if as_json else report.to_markdown(), flush=True)
-        asked = [model, judging] if judging is not model else [model]
-        said = [some.meter.text() for some in asked if some is not None]
+        print(report.to_json() if run.as_json else report.to_markdown(), flush=True)
+        both = [model, judging] if judging is not model else [model]
+        said = [some.meter.text() for some in both if some is not None]
         said.append(getattr(built.system, "spent", str)())
         if judged is not None and (why := list(judged.unjudged.values())):
             first = one_line(why[0])
@@ -166,21 +166,21 @@ def evaluate(
             errors.print(text, markup=False, highlight=False, soft_wrap=True)
 
     for form in forms:
-        lines = (json.dumps(written_line(line, form)) for line in read_predictions(output))
-        write_lines(output / f"predictions-{form}.jsonl", lines)
+        lines = (json.dumps(written_line(line, form)) for line in read_predictions(run.output))
+        write_lines(run.output / f"predictions-{form}.jsonl", lines)
     report = report_run(
-        output,
+        run.output,
         told=tell,
         provenance=provenance(
             device=str(jax.devices()[0]),
-            seed=seed,
+            seed=run.seed,
             data=given.hashed,
             command=["jaxkg", *sys.argv[1:]],
         )
         | ({} if judging is None else {"judge": judging.backend.model}),
         generation=None if judged is None else judged.scores,
         directed=given.directed,
-        seed=seed,
+        seed=run.seed,
     )
     if (lost := report.counts["unparsed"] + report.counts["failed"]) == report.counts["asked"] > 0:
         raise JaxkgError(f"all {lost} questions failed or have replies that cannot be read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jaxkg.cli import options
+from jaxkg.cli.blocks import EndpointOptions, ReadingOptions, spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import (
     MAPPED_FROM,
     FileOptions,
-    StoreOptions,
     columns_from,
     load_graph,
     load_store,
@@ -29,6 +30,7 @@ graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, ric
 
 
 @graphs.command("build")
+@spread
 def build(
     source: Annotated[
         Path,
@@ -37,14 +39,10 @@ def build(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
-    format: options.Format = None,
-    names: options.Names = None,
+    file: ReadingOptions,
     skip_bad: Annotated[
         int, typer.Option(min=0, help="Number of malformed lines to tolerate.")
     ] = 0,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    mapping: options.MappingFile = None,
     language: options.Language = "en",
     strict: options.Strict = False,
     provenance: Annotated[
@@ -83,10 +81,10 @@ def build(
             kg = build_big(
                 source,
                 output,
-                format=format,
-                columns=None if columns is None else columns_from(columns),
-                names=names,
-                encoding=encoding,
+                format=file.format,
+                columns=None if file.columns is None else columns_from(file.columns),
+                names=file.names,
+                encoding=file.encoding,
                 skip_bad=skip_bad,
                 memory=memory,
                 on_progress=lambda done, total: show("read", done, total),
@@ -94,8 +92,8 @@ def build(
             )
         print(f"{output}: {kg!r}, indexed")
         return
-    reading = FileOptions(
-        names, format, encoding, columns, skip_bad, provenance, mapping, language, strict
+    reading = file.reading(
+        skip_bad=skip_bad, provenance=provenance, language=language, strict=strict
     )
     with progress_bars() as show:
         kg = load_graph(source, reading, show=show)
@@ -120,13 +118,11 @@ def index(
 
 
 @graphs.command("labels")
+@spread
 def labels(
     source: Annotated[str, typer.Argument(help="The endpoint, written sparql:URL.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the names.")],
-    graph: options.EndpointGraph = None,
-    language: options.Language = "en",
-    label_property: options.LabelProperty = None,
-    endpoint: options.Endpoint = None,
+    asked: EndpointOptions,
 ) -> None:
     """Save all names at an endpoint; with --labels FOLDER misspelt names are found as well.
 
@@ -135,20 +131,18 @@ def labels(
     from jaxkg.kg.stores.kept_labels import save_labels
     from jaxkg.kg.stores.sparql import SparqlStore
 
-    store = load_store(source, StoreOptions(graph, language, label_property, endpoint))
+    store = load_store(source, asked.stores)
     if not isinstance(store, SparqlStore):
         raise JaxkgError(f"{source}: no endpoint; write it sparql:http://host:port/query")
     print(f"{output}: names of {save_labels(store, output):,} entities")
 
 
 @graphs.command("add")
+@spread
 def add(
     folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
     source: Annotated[Path, typer.Argument(help="Graph file with the facts to add.")],
-    format: options.Format = None,
-    names: options.Names = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
+    file: ReadingOptions,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Add facts to a saved graph without rebuilding it; the next answer uses them.
@@ -157,8 +151,7 @@ def add(
     """
     from jaxkg.kg.stores import edit
 
-    reading = FileOptions(names, format, encoding, columns, provenance=True)
-    done = edit.add(folder, load_graph(source, reading))
+    done = edit.add(folder, load_graph(source, file.reading(provenance=True)))
     _say(folder, "added", done, "new to it", as_json)
 
 
@@ -203,7 +196,10 @@ def _say(folder: Path, what: str, done: Edited, new: str, as_json: bool) -> None
 
 
 @graphs.command("stats")
+@spread
 def stats(
+    asked: EndpointOptions,
+    file: ReadingOptions,
     path: Annotated[
         str | None,
         typer.Argument(
@@ -211,14 +207,6 @@ def stats(
         ),
     ] = None,
     kg: options.GraphOrStore = None,
-    graph: options.EndpointGraph = None,
-    language: options.Language = "en",
-    label_property: options.LabelProperty = None,
-    endpoint: options.Endpoint = None,
-    names: options.Names = None,
-    format: options.Format = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     verify: Annotated[
         bool,
@@ -239,12 +227,11 @@ def stats(
         if path is None or not Path(path.removeprefix("mapped:")).is_dir():
             raise JaxkgError("--verify requires a saved graph: jaxkg kg stats FOLDER --verify")
         edit.verify(path.removeprefix("mapped:"))
-    store = load_store(path, StoreOptions(graph, language, label_property, endpoint))
+    store = load_store(path, asked.stores)
     if store is not None:
         found = store.stats()
     else:
-        reading = FileOptions(names, format, encoding, columns, language=language)
-        found = graph_stats(load_graph(path, reading))
+        found = graph_stats(load_graph(path, file.reading(language=asked.language)))
     print(json.dumps(found, ensure_ascii=False, indent=1) if as_json else _lines(found))
 
 
@@ -263,13 +250,10 @@ def formats() -> None:
 
 
 @graphs.command("describe")
+@spread
 def describe(
     path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
-    format: options.Format = None,
-    names: options.Names = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    mapping: options.MappingFile = None,
+    file: ReadingOptions,
 ) -> None:
     """Write how a file was understood: things, relations, how they read, and what was left out.
 
@@ -280,21 +264,18 @@ def describe(
     from jaxkg.kg.mapping import describe as described
 
     left_out = Counter[str]()
-    reading = FileOptions(names, format, encoding, columns, mapping=mapping)
-    print(described(load_graph(path, reading, left_out=left_out), path.name, left_out))
+    kg = load_graph(path, file.reading(), left_out=left_out)
+    print(described(kg, path.name, left_out))
 
 
 @graphs.command("check")
+@spread
 def check(
     path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
+    file: ReadingOptions,
     only: Annotated[
         str | None, typer.Option(help="Checks to run, separated by commas (default: all).")
     ] = None,
-    format: options.Format = None,
-    names: options.Names = None,
-    encoding: options.Encoding = "utf-8",
-    columns: options.Columns = None,
-    mapping: options.MappingFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Look for dangling references, shared names, cycles, and values that do not fit.
@@ -308,7 +289,7 @@ def check(
     kinds = list(KINDS) if only is None else [kind.strip() for kind in only.split(",")]
     if odd := next((kind for kind in kinds if kind not in KINDS), None):
         raise JaxkgError(f"--only {odd}: there are {', '.join(KINDS)}")
-    kg = load_graph(path, FileOptions(names, format, encoding, columns, mapping=mapping))
+    kg = load_graph(path, file.reading())
     found = check_graph(kg, kinds=kinds)
     if as_json:
         print(json.dumps([finding._asdict() for finding in found], ensure_ascii=False, indent=1))
@@ -318,20 +299,28 @@ def check(
         raise typer.Exit(1)
 
 
-@graphs.command("synthesize")
-def synthesize(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the files.")],
-    edges: Annotated[int, typer.Option(min=100, help="Number of facts.")] = 10_000,
-    degree: Annotated[float, typer.Option(help="Facts per entity.")] = 4.0,
-    skew: Annotated[
-        float, typer.Option(help="Zipf exponent of the degrees; 0 makes no hubs.")
-    ] = 0.9,
+@dataclasses.dataclass(frozen=True)
+class _WorldOptions:
+    """A made-up graph."""
+
+    edges: Annotated[int, typer.Option(min=100, help="Number of facts.")] = 10_000
+    degree: Annotated[float, typer.Option(help="Facts per entity.")] = 4.0
+    skew: Annotated[float, typer.Option(help="Zipf exponent of the degrees; 0 makes no hubs.")] = (
+        0.9
+    )
     distractors: Annotated[
         int, typer.Option(min=0, help="Relations that no question asks about.")
-    ] = 8,
+    ] = 8
     missing: Annotated[
         float, typer.Option(help="Share of the facts behind answers to leave out of the graph.")
-    ] = 0.0,
+    ] = 0.0
+
+
+@graphs.command("synthesize")
+@spread
+def synthesize(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the files.")],
+    world: _WorldOptions,
     train: Annotated[int, typer.Option(min=0, help="Number of training questions.")] = 2000,
     test: Annotated[int, typer.Option(min=0, help="Number of test questions.")] = 500,
     hops: Annotated[str, typer.Option(help="Numbers of hops, each from 1 to 4.")] = "1,2,3",
@@ -348,18 +337,18 @@ def synthesize(
         numbers = tuple(int(hop) for hop in hops.split(","))
     except ValueError:
         raise JaxkgError(f"--hops {hops!r}: write it as numbers with commas, as in 1,2,3") from None
-    config = synthetic.WorldConfig(edges, degree, skew, distractors, missing)
+    config = synthetic.WorldConfig(**vars(world))
     asked = synthetic.QuestionConfig(train=train, test=test, hops=numbers)
-    world = synthetic.make_world(config, seed=seed)
-    parts = synthetic.make_questions(world, asked, seed=seed)
+    made = synthetic.make_world(config, seed=seed)
+    parts = synthetic.make_questions(made, asked, seed=seed)
     output.mkdir(parents=True, exist_ok=True)
-    synthetic.write_triples(world.graph, output / "facts.tsv")
+    synthetic.write_triples(made.graph, output / "facts.tsv")
     for name, questions in zip(("train", "test"), parts):
         write_questions(questions, output / f"{name}.jsonl")
     if nary:
-        hypergraph = synthetic.make_hypergraph(world, nary, skew=skew, seed=seed)
+        hypergraph = synthetic.make_hypergraph(made, nary, skew=world.skew, seed=seed)
         synthetic.write_nary(hypergraph, output / "nary.txt")
-    print(f"{output}: {world.graph!r}, {train:,} training and {test:,} test questions")
+    print(f"{output}: {made.graph!r}, {train:,} training and {test:,} test questions")
 
 
 def _lines(found: dict[str, Any], *, indent: str = "", most: int = 12) -> str:

@@ -30,9 +30,31 @@ if TYPE_CHECKING:
     from jaxkg.records import Question
 
 
+@dataclasses.dataclass(frozen=True)
+class _DrawnOptions:
+    """What every row is asked, and what it is made of."""
+
+    questions: Annotated[
+        int, typer.Option(min=1, help="Questions of each set, drawn by the seed.")
+    ] = 50
+    parts_in: Annotated[
+        Path | None,
+        typer.Option("--parts", help="Folder of trained parts, as `jaxkg compare --parts`."),
+    ] = None
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Ask the built-in graph: that it runs, no more.")
+    ] = False
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE for every row; SYSTEM.NAME=VALUE for one system's."),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Of intervals and of random symbols.")] = 0
+
+
 @spread
 def reproduce(
     wanted: ModelOptions,
+    how: _DrawnOptions,
     method: Annotated[str | None, typer.Argument(help=f"One of {', '.join(papers())}.")] = None,
     list_all: Annotated[
         bool, typer.Option("--list", help="Every table and figure with its state; nothing is run.")
@@ -41,25 +63,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--table", help="2, or f4 for a figure; may be given several times."),
     ] = None,
-    questions: Annotated[
-        int, typer.Option(min=1, help="Questions of each set, drawn by the seed.")
-    ] = 50,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder of the runs, resumed; or none.")
     ] = None,
-    parts_in: Annotated[
-        Path | None,
-        typer.Option("--parts", help="Folder of trained parts, as `jaxkg compare --parts`."),
-    ] = None,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Ask the built-in graph: that it runs, no more.")
-    ] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="NAME=VALUE for every row; SYSTEM.NAME=VALUE for one system's."),
-    ] = None,
     to_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
-    seed: Annotated[int, typer.Option(help="Of intervals and of random symbols.")] = 0,
 ) -> None:
     """Print the tables of a method's paper: the paper's numbers, ours, and what differs.
 
@@ -85,7 +92,7 @@ def reproduce(
         model = stack.enter_context(language_model(wanted))
         show = stack.enter_context(progress_bars())
         keep_compiled_programs()
-        runs = _Runs(folder, model, show, questions, parts_in, demo, tuple(settings or ()), seed)
+        runs = _Runs(folder, model, show, how)
         for table in chosen:
             rows = [runs.row(table, arm) for arm in table.arms]
             told.append({**table.to_dict(), "rows": rows})
@@ -104,18 +111,14 @@ class _Runs:
     folder: Path
     model: Model | None
     show: Any
-    questions: int
-    parts_in: Path | None
-    demo: bool
-    settings: tuple[str, ...]
-    seed: int
+    how: _DrawnOptions
     _graphs: dict[str, tuple[Dataset, Parts]] = dataclasses.field(default_factory=dict)
     _rows: dict[Any, Report | str] = dataclasses.field(default_factory=dict)
 
     def asked(self, table: PaperTable) -> str:
         """What the rows of a table are asked of."""
-        drawn_from = "the built-in graph" if self.demo else table.dataset
-        return f"{self.questions} questions of {drawn_from}, seed {self.seed}"
+        drawn_from = "the built-in graph" if self.how.demo else table.dataset
+        return f"{self.how.questions} questions of {drawn_from}, seed {self.how.seed}"
 
     def row(self, table: PaperTable, arm: Arm) -> dict[str, Any]:
         """A row as JSON: its metrics, or what it lacks."""
@@ -126,7 +129,10 @@ class _Runs:
             except Unfit as error:
                 self._rows[key] = str(error)
         # What the built-in graph says is not to be put beside the paper's.
-        found, row = self._rows[key], {"name": arm.name, "paper": "" if self.demo else arm.paper}
+        found, row = (
+            self._rows[key],
+            {"name": arm.name, "paper": "" if self.how.demo else arm.paper},
+        )
         if isinstance(found, str):
             return {**row, "lacks": found}
         measured = {name: found.metrics[name].to_dict() for name in table.metrics
@@ -141,7 +147,7 @@ class _Runs:
             raise Unfit("a language model: --llm MODEL")
         given, parts = self._graph(table.dataset)
         backend = self.model.backend if with_model and self.model else None
-        trained = trained_parts(self.parts_in, "questions" if self.demo else table.dataset)
+        trained = trained_parts(self.how.parts_in, "questions" if self.how.demo else table.dataset)
         parts = parts.beside(
             backend,
             wishes_from([*arm.set, *self._own(arm)]),
@@ -151,7 +157,7 @@ class _Runs:
         kind = SYSTEMS[arm.system.removesuffix("+llm")].trained
         # A planner can be made from labels alone.
         if kind not in (None, "planner", *parts.trained) and "model" not in parts.wishes:
-            learn, place = (f"{kind}", kind) if self.demo else (
+            learn, place = (f"{kind}", kind) if self.how.demo else (
                 f"{kind} --dataset {table.dataset}", f"{table.dataset}/{kind}"
             )  # fmt: skip
             command = f"`jaxkg train {learn} -o PARTS/{place}`"
@@ -169,28 +175,31 @@ class _Runs:
             fresh=False,
             show=lambda stage, done, total: self.show(f"{arm.name}: {stage}", done, total),
         )
-        return report_run(self.folder / name, directed=given.directed, seed=self.seed)
+        return report_run(self.folder / name, directed=given.directed, seed=self.how.seed)
 
     def _asked(self, given: Dataset) -> list[Question]:
         """As the scripts draw them, so that rows and kept replies are of the same questions."""
         from jaxkg.experiments.measure import drawn
 
-        return drawn(given.questions, self.questions, self.seed)
+        return drawn(given.questions, self.how.questions, self.how.seed)
 
     def _graph(self, name: str) -> tuple[Dataset, Parts]:
         if name not in self._graphs:
-            given = material(None, None, None, None, part="test") if self.demo else dataset(name)
+            given = (
+                material(None, None, None, None, part="test") if self.how.demo else dataset(name)
+            )
             kg = load_graph(given.graph, names=given.names)
-            parts = Parts(kg, self.show, repair=True, seed=self.seed, passages=given.passages)
+            parts = Parts(kg, self.show, repair=True, seed=self.how.seed, passages=given.passages)
             self._graphs[name] = given, parts
         return self._graphs[name]
 
     def _own(self, arm: Arm) -> list[str]:
         """Settings that concern an arm's system."""
-        told = [each.rpartition(".") for each in self.settings if "." in each.partition("=")[0]]
+        settings = self.how.settings or ()
+        told = [each.rpartition(".") for each in settings if "." in each.partition("=")[0]]
         system = arm.system.removesuffix("+llm")
         mine = [rest for before, _, rest in told if before == system]
-        return mine + [each for each in self.settings if "." not in each.partition("=")[0]]
+        return mine + [each for each in settings if "." not in each.partition("=")[0]]
 
 
 def _told(tables: tuple[PaperTable, ...]) -> list[dict[str, Any]]:

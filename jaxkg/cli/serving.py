@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import socket
@@ -13,7 +14,13 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.asking import Session, session
-from jaxkg.cli.blocks import ModelOptions, StoreGraphOptions, SystemOptions, spread
+from jaxkg.cli.blocks import (
+    CallerOptions,
+    ModelOptions,
+    StoreGraphOptions,
+    SystemOptions,
+    spread,
+)
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.programs import programs_counted
 from jaxkg.experiments.progress import errors, progress_bars
@@ -23,24 +30,21 @@ if TYPE_CHECKING:
     from jaxkg.records import Question
     from jaxkg.serve.facts import Lookups
 
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host",
-        help=(
-            "Further host name under which callers may ask, for example behind a proxy; may "
-            "be repeated."
-        ),
-    ),
-]
-AllowOrigin = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-origin",
-        help=("Further origin whose pages may ask, such as https://example.org; may be repeated."),
-    ),
-]
 _EXTRA = "pip install 'jaxkg[serve]', or from a check-out: pip install '.[serve]'"
+
+
+@dataclasses.dataclass(frozen=True)
+class _LoadOptions:
+    """How much may be asked at a time."""
+
+    rate: Annotated[
+        float,
+        typer.Option(min=0, help="Requests per second that one caller may send; 0 means no limit."),
+    ] = 0
+    queue: Annotated[int, typer.Option(min=1, help="Number of questions that may wait.")] = 2048
+    batch: Annotated[
+        int, typer.Option(min=1, help="Largest number of questions that are answered together.")
+    ] = 64
 
 
 @spread
@@ -48,25 +52,16 @@ def serve(
     graph: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
-    system: options.System = None,
+    callers: CallerOptions,
+    load: _LoadOptions,
     host: Annotated[
         str,
         typer.Option(help="Address to bind. An address other than loopback requires JAXKG_TOKEN."),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to bind.")] = 8137,
-    rate: Annotated[
-        float,
-        typer.Option(min=0, help="Requests per second that one caller may send; 0 means no limit."),
-    ] = 0,
-    queue: Annotated[int, typer.Option(min=1, help="Number of questions that may wait.")] = 2048,
-    batch: Annotated[
-        int, typer.Option(min=1, help="Largest number of questions that are answered together.")
-    ] = 64,
     log_questions: Annotated[
         bool, typer.Option(help="Write questions to the log on standard error.")
     ] = False,
-    allow_host: AllowHost = None,
-    allow_origin: AllowOrigin = None,
 ) -> None:
     """Answer over HTTP, with a web page at /. Ctrl-C finishes running questions and stops.
 
@@ -80,21 +75,21 @@ def serve(
     except ImportError as error:
         raise JaxkgError(f"serve requires {error.name}: {_EXTRA}") from error
     from jaxkg.kg import demo_questions
-    from jaxkg.serve.guard import Names, checked_token
+    from jaxkg.serve.guard import checked_token
     from jaxkg.serve.memory import giving_back
 
     token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
-    names = Names((host, *(allow_host or ())), allow_origin or ())
+    names = callers.names(host)
     _check_free(host, port)
     with ExitStack() as stack:
         with progress_bars() as show:
-            asked = stack.enter_context(session(system, wanted, show, graph, **parts.given()))
+            asked = stack.enter_context(session(parts, wanted, show, graph))
         programs = stack.enter_context(programs_counted())
         app = service(
             _lookups(asked),
             giving_back(asked.system.answer, lambda: programs.total),
             token=token,
-            limits=Limits(per_second=rate, queue=queue, batch=batch),
+            limits=Limits(per_second=load.rate, queue=load.queue, batch=load.batch),
             examples=demo_questions()[2::5] if graph.kg is None else _examples(asked),
             # A model is paid by the question: nothing is asked of it that nobody wants to know.
             warm=wanted.llm is None,
@@ -111,7 +106,7 @@ def mcp(
     graph: StoreGraphOptions,
     parts: SystemOptions,
     wanted: ModelOptions,
-    system: options.System = None,
+    callers: CallerOptions,
     transport: Annotated[
         Literal["stdio", "http"],
         typer.Option(help="Transport: standard input and output, or streamable HTTP on loopback."),
@@ -119,8 +114,6 @@ def mcp(
     port: Annotated[
         int, typer.Option(min=1, max=65535, help="Port; requires --transport http.")
     ] = 8138,
-    allow_host: AllowHost = None,
-    allow_origin: AllowOrigin = None,
     seconds: options.Seconds = 60.0,
 ) -> None:
     """Offer the graph to an assistant as tools (Model Context Protocol).
@@ -135,19 +128,17 @@ def mcp(
         from jaxkg.serve.protocol import end_within, run
     except ImportError as error:
         raise JaxkgError(f"mcp requires {error.name}: {_EXTRA}") from error
-    from jaxkg.serve.guard import Names, checked_token
+    from jaxkg.serve.guard import checked_token
 
     host, token = "127.0.0.1", None
-    names = Names(allow_host or (), allow_origin or ())
+    names = callers.names()
     if transport == "http":
         token = checked_token(host, os.environ.get("JAXKG_TOKEN"))
         _check_free(host, port)
 
     with ExitStack() as stack:
         with progress_bars() as show:
-            asked = stack.enter_context(
-                session(system, wanted, show, graph, seconds=seconds, **parts.given())
-            )
+            asked = stack.enter_context(session(parts, wanted, show, graph, seconds=seconds))
         tools = server(_lookups(asked), asked.answers, seconds=seconds)
         _log()
         if transport == "stdio":

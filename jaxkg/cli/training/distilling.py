@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from jaxkg.cli import options
+from jaxkg.cli.blocks import spread
 from jaxkg.cli.training.planner import (
-    Fresh,
-    Output,
-    Settings,
+    FitOptions,
     config_from,
     epochs_run,
     left_out,
@@ -22,6 +21,7 @@ from jaxkg.cli.training.planner import (
 from jaxkg.experiments.loading import load_graph
 
 
+@spread
 def distill(
     traces: Annotated[
         list[Path],
@@ -29,8 +29,7 @@ def distill(
             help="Run folders of `jaxkg eval --system llm-planned`, or their traces.jsonl."
         ),
     ],
-    output: Output,
-    kg: options.Graph = None,
+    fit: FitOptions,
     names: options.Names = None,
     hops: Annotated[
         int, typer.Option(min=1, max=4, help="Length of the longest plan, in hops.")
@@ -45,11 +44,6 @@ def distill(
         ),
     ] = 0.1,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of the split, the weights and the order.")
-    ] = 0,
 ) -> None:
     """Teach a language model's plans to the local planner, which then plans without a call."""
     from jaxkg.learn.planner.distill import compare_with_teacher
@@ -59,26 +53,26 @@ def distill(
     from jaxkg.tensors import tensor_graph
 
     taught = read_traces(traces)
-    config = config_from(PlannerConfig, settings, hops=hops, epochs=epochs)
-    with trained_into(output, "planner.json", fresh) as (state, show):
-        graph = load_graph(kg, names=names)
+    config = config_from(PlannerConfig, fit.settings, hops=hops, epochs=epochs)
+    with trained_into(fit.output, "planner.json", fit.fresh) as (state, show):
+        graph = load_graph(fit.kg, names=names)
         planner, aside, report = learn(
             graph,
             taught,
             held_out=held_out,
             config=config,
             folder=state,
-            seed=seed,
+            seed=fit.seed,
             on_progress=show,
         )
         found = compare_with_teacher(graph, tensor_graph(graph), planner, aside)
     about = {**planner.about, "agreement": dataclasses.asdict(found)}
-    dataclasses.replace(planner, about=about).save(output)
+    dataclasses.replace(planner, about=about).save(fit.output)
     if as_json:
         whole = {"distilled": dataclasses.asdict(report), "agreement": dataclasses.asdict(found)}
-        print(json.dumps({"planner": str(output), **whole}, indent=1))
+        print(json.dumps({"planner": str(fit.output), **whole}, indent=1))
         return
-    print(f"{output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
+    print(f"{fit.output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops")
     print(f"learnt from {report.traces:,} traces of {', '.join(planner.about['teachers'])}")
     left_out(
         ("without a plan that holds", report.without_plan),

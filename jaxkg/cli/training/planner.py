@@ -47,17 +47,23 @@ Fresh = Annotated[
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainingOptions:
-    """What is learned from questions and answers, from what, and into which folder."""
+class FitOptions:
+    """Over which graph and how something is learned, and into which folder."""
 
     output: Output
-    questions: Questions = None
-    dataset: options.DatasetName = None
     kg: options.Graph = None
-    names: options.Names = None
     settings: Settings = None
     fresh: Fresh = False
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingOptions(FitOptions):
+    """The same, from questions and answers."""
+
+    questions: Questions = None
+    dataset: options.DatasetName = None
+    names: options.Names = None
 
     @contextlib.contextmanager
     def learning(

@@ -7,12 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from jaxkg.cli import options
 from jaxkg.cli.blocks import spread
 from jaxkg.cli.training.planner import (
-    Fresh,
-    Output,
-    Settings,
+    FitOptions,
     TrainingOptions,
     config_from,
     trained_into,
@@ -176,12 +173,12 @@ def guided(
 
 
 @training.command("kge")
+@spread
 def kge(
-    output: Output,
+    fit: FitOptions,
     validation: Annotated[
         Path, typer.Option(help="File of facts by which the best epoch is chosen.")
     ],
-    kg: options.Graph = None,
     test: Annotated[
         Path | None, typer.Option(help="File of facts to rank once at the end.")
     ] = None,
@@ -201,11 +198,6 @@ def kge(
     epochs: Annotated[int, typer.Option(min=1, help="Maximum number of epochs.")] = 100,
     learning_rate: Annotated[float, typer.Option(min=0, help="Adagrad learning rate.")] = 0.1,
     n3: Annotated[float, typer.Option(min=0, help="Weight of the nuclear 3-norm.")] = 0.0,
-    settings: Settings = None,
-    fresh: Fresh = False,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of the weights, the order and the corruptions.")
-    ] = 0,
 ) -> None:
     """Train knowledge-graph embeddings, stopping when validation facts rank no better."""
     import numpy as np
@@ -225,7 +217,7 @@ def kge(
     products = model in ("distmult", "complex")
     config = config_from(
         EmbeddingConfig,
-        settings,
+        fit.settings,
         model=model,
         loss=loss or ("one-vs-all" if products else "self-adversarial"),
         dimension=dimension,
@@ -233,24 +225,24 @@ def kge(
         learning_rate=learning_rate,
         n3=n3,
     )
-    graph = load_graph(kg)
+    graph = load_graph(fit.kg)
     parts = [rows_of(graph, read_graph(path)) for path in (validation, test) if path is not None]
     for path, (_, missing) in zip((validation, test), parts):
         if missing:
             print(f"{path}: {missing:,} facts left out, the training graph lacks their names")
-    with trained_into(output, "embeddings.json", fresh) as (_, show):
+    with trained_into(fit.output, "embeddings.json", fit.fresh) as (_, show):
         made = fit_embeddings(
-            output,
+            fit.output,
             np.asarray(graph.triples),
             parts[0][0],
             entities=graph.entity_ids.tolist(),
             relations=graph.relations,
             config=config,
-            seed=seed,
+            seed=fit.seed,
             on_progress=show,
         )
     best = made.about["best"]
-    print(f"{output}: {config.model} of {graph.num_entities:,} entities, epoch {best} kept")
+    print(f"{fit.output}: {config.model} of {graph.num_entities:,} entities, epoch {best} kept")
     if test is not None:
         known = np.concatenate([graph.triples, *(rows for rows, _ in parts)])
         counts = rank_links(config.model, made.embeddings, parts[1][0], known, norm=config.norm)
