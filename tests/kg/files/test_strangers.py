@@ -164,6 +164,16 @@ def test_years_beside_codes_below_notes(read):
                      ("EUR,FR", "2020", "3.0 e")}  # fmt: skip
 
 
+@pytest.mark.parametrize(("key", "kind"), [("package", "package"), ("node", None)])
+def test_the_key_of_a_list_says_what_its_records_are(read, key, kind):
+    records = [{"name": name, "version": "1", "size": str(len(name))} for name in ("serde", "syn")]
+    facts = named_facts(read("lock.json", {"version": 3, key: records, "other": [{"name": "x"}]}))
+    assert ("serde", "size", "5") in facts
+    assert {tail for head, relation, tail in facts if relation == "is a" and head == "syn"} == (
+        {kind} - {None}
+    )
+
+
 def test_lists_of_results_are_not_what_holds_them(read):
     run = {"tool": {"driver": {"name": "Scan", "rules": [{"id": "r1"}]}}}
     found = [{"ruleId": "r1", "line": at} for at in range(3)]

@@ -68,7 +68,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         parts = _ordered(lists_in(document, title, beside), known)
     for name, part, sorted_by_title in parts:
         lone, start = name == title, len(intake.encoder)
-        reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title)
+        reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title, not lone)
         for numbered_records in _batched(part):
             reader.take(numbered_records)
         last = len(intake.encoder)
@@ -129,12 +129,13 @@ class _Part:
         provenance: bool | str | None,
         known: _Known,
         sorted_by_title: bool,
+        is_key: bool,
     ) -> None:
         self.records: Records | None = None
         self.relations = 0
         self._path, self._title, self._intake = path, title, intake
         self._keys, self._provenance, self._known = keys, provenance, known
-        self._sorted = sorted_by_title
+        self._sorted, self._is_key = sorted_by_title, is_key
         self._triples: bool | None = True if keys is not None else None
         self._source_key = provenance if isinstance(provenance, str) else "source"
         self._by_line = provenance is True or intake.options.lines
@@ -196,7 +197,10 @@ class _Part:
             things = [_sorted_as(item) for item in plains if self._relation(item) is None]
             own = sample[0].get("labels") if isinstance(sample[0], dict) else None
             title = _MIXED if isinstance(own, list) and own and isinstance(own[0], str) else title
-            self.records = Records(title, things, self._intake, sorted_by_title=self._sorted)
+            listed = self._is_key and title == self._title
+            self.records = Records(
+                title, things, self._intake, sorted_by_title=self._sorted, listed=listed
+            )
         own = self._provenance if isinstance(self._provenance, str) else None
         (name, label, aliases), triples, source = self.records.facts(record, own)
         if label is not None:

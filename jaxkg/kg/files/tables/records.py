@@ -67,6 +67,7 @@ class Records:
         sample: its first records, or all.
         intake: takes what is said of relations.
         sorted_by_title: whether the title may say of what sort they are.
+        listed: whether it is the key of a list, and says so in the singular, too.
 
     Attributes:
         key: what records are called by.
@@ -76,7 +77,13 @@ class Records:
     """
 
     def __init__(
-        self, title: str, sample: Sequence[Any], intake: Intake, *, sorted_by_title: bool = True
+        self,
+        title: str,
+        sample: Sequence[Any],
+        intake: Intake,
+        *,
+        sorted_by_title: bool = True,
+        listed: bool = False,
     ) -> None:
         first = sample[0]
         if not isinstance(first, dict):
@@ -112,6 +119,8 @@ class Records:
             self._why = "calls other records"
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
+        if listed and not sort and row_sort("", f"{title}s"):
+            sort = relation_words(title).lower()
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
