@@ -14,41 +14,42 @@ from jaxkg.adjudicate.prompts import DATA_RULE, arrows, block, line
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "step"
-STOP = "0. stop: what is reached is the answer"
-NO_STEP = "0. none of these helps"
-_TOKENS = 32
+STOP = "stop"
+_ENOUGH = "what is reached is the answer"
+_NO_STEP = "none of these helps"
+_TOKENS = 48
 
 _SYSTEM = (
     "You answer a question by walking a knowledge graph, one step at a time. You are told the "
-    "question, what is reached so far and numbered steps. A step that follows a relation is "
+    "question, what is reached so far and the steps from there. A step that follows a relation is "
     "written (from)-[relation]->(to), in the relation's own direction, where `them` or a name is "
     "what is reached so far; behind the colon stands how many it leads to, and some of them. "
-    "Choose the one step that leads towards the answer, or 0 where what is reached already is the "
-    "answer. Reply with its number.\n"
+    "Choose the one step that leads towards the answer, or stop where what is reached already is "
+    "the answer.\n"
     'Example: the question is "which of the courses that Ada Quill takes has the most credits".\n'
     "Reached: Ada Quill\n"
-    "1. (Ada Quill)-[advised by]->(teacher): 1, Bo Marsh\n"
-    "2. (Ada Quill)-[takes]->(course): 3, Algebra; Optics; Logic\n"
-    'Reply: {"step": 2}\n'
+    "(Ada Quill)-[advised by]->(teacher): 1, Bo Marsh\n"
+    "(Ada Quill)-[takes]->(course): 3, Algebra; Optics; Logic\n"
+    'Reply: {"step": "(Ada Quill)-[takes]->(course)"}\n'
     "Reached: the takes of Ada Quill: 3, Algebra; Optics; Logic\n"
-    "0. stop: what is reached is the answer\n"
-    "1. (them)-[credits]->(number): 3, 4; 6; 8\n"
-    "2. the one of them with the largest credits: Optics\n"
-    "3. (student)-[takes]->(them): 5, Cy Bell; Di Fenn\n"
-    'Reply: {"step": 2}\n'
+    "stop: what is reached is the answer\n"
+    "(them)-[credits]->(number): 3, 4; 6; 8\n"
+    "the one of them with the largest credits: Optics\n"
+    "(student)-[takes]->(them): 5, Cy Bell; Di Fenn\n"
+    'Reply: {"step": "the one of them with the largest credits"}\n'
     "Reached: the one of the takes of Ada Quill with the largest credits: 1, Optics\n"
-    "0. stop: what is reached is the answer\n"
-    "1. (them)-[credits]->(number): 1, 8\n"
-    'Reply: {"step": 0}\n' + DATA_RULE
+    "stop: what is reached is the answer\n"
+    "(them)-[credits]->(number): 1, 8\n"
+    'Reply: {"step": "stop"}\n' + DATA_RULE
 )
 _USER = "Question:\n{question}\n\nReached:\n{reached}\n\nSteps:\n{steps}"
-_FORM = 'Reply with one JSON object and nothing else:\n{"step": <number>}'
+_FORM = 'Reply with one JSON object and nothing else:\n{"step": "<step>"}'
 
 
 class StepReply(BaseModel):
-    """The reply's schema; 0 or the number of a step."""
+    """The reply's schema: "stop" or a step as it is written, without what it leads to."""
 
-    step: int = Field(validation_alias=AliasChoices("step", "number", "choice", "answer"))
+    step: str = Field(validation_alias=AliasChoices("step", "number", "choice", "answer"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +69,21 @@ class Steps:
     steps: tuple[str, ...]
     stops: bool
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a reply may be, "stop" first; what a step leads to only where two are else alike."""
+        whole = [arrows(line(step)) for step in self.steps]
+        short = [step.partition(": ")[0] for step in whole]
+        return (STOP, *(s if short.count(s) == 1 else w for s, w in zip(short, whole)))
+
+    def place(self, reply: StepReply) -> int | None:
+        """0 or the number of a step; None for what was not offered."""
+        names, said = self.names, arrows(line(reply.step))
+        if said.isdecimal() and int(said) < len(names):
+            return int(said)
+        forms = (said, said.partition(": ")[0])
+        return next((names.index(form) for form in forms if form in names), None)
+
 
 def choose_steps(
     backend: Backend, asked: Sequence[Steps], *, repair: bool = False
@@ -80,18 +96,18 @@ def choose_steps(
         repair: allow one more call for a reply that cannot be read.
 
     Returns:
-        One outcome per question, in order; a step is 0 or the number of one that was offered.
+        One outcome per question, in order; a step is one that was offered, see `Steps.place`.
     """
     prompted = [
         Prompted(
             messages=step_prompt(each),
             schema=StepReply,
-            check=functools.partial(_outside, len(each.steps)),
+            check=functools.partial(_outside, each),
             form=_FORM,
             question=each.question_id or each.question,
             stage=STAGE,
             max_tokens=_TOKENS,
-            offered={"step": range(len(each.steps) + 1)},
+            offered={"step": each.names},
         )
         for each in asked
     ]
@@ -100,16 +116,15 @@ def choose_steps(
 
 def step_prompt(asked: Steps) -> tuple[Message, Message]:
     """The two turns; everything from question and graph enters as delimited data."""
-    numbered = (f"{n}. {line(step)}" for n, step in enumerate(asked.steps, start=1))
     user = _USER.format(
         question=block([asked.question], "question"),
         reached=block([asked.reached]),
-        steps=arrows(block([STOP if asked.stops else NO_STEP, *numbered])),
+        steps=arrows(block([f"{STOP}: {_ENOUGH if asked.stops else _NO_STEP}", *asked.steps])),
     )
     return Message("system", _SYSTEM), Message("user", user)
 
 
-def _outside(most: int, reply: StepReply) -> str | None:
-    if 0 <= reply.step <= most:
+def _outside(asked: Steps, reply: StepReply) -> str | None:
+    if asked.place(reply) is not None:
         return None
-    return f"{reply.step} is no step offered; give 0 to {most}"
+    return f"{line(reply.step)[:80]!r} is no step offered"

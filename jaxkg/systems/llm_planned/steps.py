@@ -167,24 +167,21 @@ class LLMSteps(QuestionAnswering):
                 if not walk.done and (options := self._offered(walk)):
                     asked.append((walk, options))
             spent = clock.usage(max(len(asked), 1))
-            outcomes = choose_steps(
-                self.planned.backend,
-                [
-                    Steps(
-                        walk.question.text,
-                        walk.question.id,
-                        self._reached(walk),
-                        tuple(option.words for option in options),
-                        walk.query is not None,
-                    )
-                    for walk, options in asked
-                ],
-                repair=settings.repair,
-            )
-            for (walk, options), outcome in zip(asked, outcomes):
+            offers = [
+                Steps(
+                    walk.question.text,
+                    walk.question.id,
+                    self._reached(walk),
+                    tuple(option.words for option in options),
+                    walk.query is not None,
+                )
+                for walk, options in asked
+            ]
+            outcomes = choose_steps(self.planned.backend, offers, repair=settings.repair)
+            for (walk, options), offer, outcome in zip(asked, offers, outcomes):
                 walk.usage = walk.usage + spent + outcome.usage
                 walk.notes += [outcome.note] if outcome.note else []
-                chosen = None if outcome.value is None else outcome.value.step
+                chosen = None if outcome.value is None else offer.place(outcome.value)
                 below = (TraceNode(o.words, o.near, n == chosen) for n, o in enumerate(options, 1))
                 walk.seen.append(TraceNode(f"step {number + 1}", below=tuple(below)))
                 if chosen is None:

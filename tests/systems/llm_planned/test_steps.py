@@ -25,9 +25,9 @@ KG = KnowledgeGraph.from_triples([*TRIPLES, *TYPES], names=NAMES)
 
 
 def options(request):
-    """The steps that a request offers, numbered."""
+    """The steps that a request offers, numbered; "stop" is 0."""
     text = request.messages[-1].content.rpartition("<data>\n")[2].partition("\n</data>")[0]
-    return dict(each.split(". ", 1) for each in text.splitlines())
+    return dict(enumerate(text.splitlines()))
 
 
 def choose(*wanted):
@@ -36,8 +36,9 @@ def choose(*wanted):
 
     def reply(request):
         want = next(turns, "stop")
-        numbers = [n for n, told in options(request).items() if want in told]
-        return json.dumps({"step": int(numbers[0])})
+        offered = options(request)
+        numbers = [n for n, words in offered.items() if want in words]
+        return json.dumps({"step": offered[numbers[0]].partition(": ")[0]})
 
     return reply
 
@@ -77,13 +78,15 @@ def test_steps_that_are_chosen_are_executed_and_cited(steps, topics, wanted):
 def test_only_what_the_graph_has_is_offered_with_what_it_leads_to():
     _, _, backend = asked(choose("->(Pacino)"))
     first, second = map(options, backend.requests)
-    assert first["0"] == "none of these helps"
-    told = {each for n, each in first.items() if n != "0" and not each.startswith("all")}
+    assert first[0] == "stop: none of these helps"
+    told = {each for n, each in first.items() if n and not each.startswith("all")}
     assert told == {
         "(film)-[starring]->(Pacino): 2, Heat; Serpico",
         "(Pacino)-[type]->(class): 1, actor",
     }
-    assert second["0"].startswith("stop")
+    assert second[0].startswith("stop: what is reached")
+    enum = backend.requests[1].schema["properties"]["step"]["enum"]
+    assert enum == [each.partition(": ")[0] for each in second.values()]
     assert {each for each in second.values() if "starring" in each} == {
         "(them)-[starring]->(actor): 1, Niro",
         "the one of them with the most (them)-[starring]->(actor): Heat",
@@ -91,6 +94,15 @@ def test_only_what_the_graph_has_is_offered_with_what_it_leads_to():
     assert "(them)-[year]->(date): 2, 1973; 1995" in second.values()
     reached = backend.requests[1].messages[-1].content
     assert "films whose starring is Pacino: 2, Heat; Serpico" in reached
+
+
+def test_a_name_with_a_colon_is_no_end_of_a_step():
+    kg = KnowledgeGraph.from_triples([("M: I", "by", "Woo"), ("M: I", "year", "1996")])
+    backend = Scripted([json.dumps({"step": "(M: I)-[by]->(Woo): 1, Woo"})])
+    qa = LLMSteps(LLMPlannedQA.build(kg, backend, settings=LLMPlannedSettings(hops=1)))
+    [answer] = qa.answer([Question("q", "who made it?", ("M: I",))])
+    assert [entity.name for entity in answer.entities] == ["Woo"]
+    assert "(M" not in backend.requests[0].schema["properties"]["step"]["enum"]
 
 
 def test_a_question_takes_no_more_calls_than_hops_and_few_that_are_many_are_told():
@@ -108,7 +120,7 @@ def test_no_step_is_an_abstention_and_so_is_a_call_that_fails():
     answer, _, _ = asked(choose("none of these"), topics=("Nobody",))
     assert answer.abstained
     answer, _, _ = asked(['{"step": 99}'])
-    assert str(answer.abstained).startswith("planning failed (unparsed: 99 is no step offered")
+    assert str(answer.abstained).startswith("planning failed (unparsed: '99' is no step offered")
     assert answer.error
     answer, _, backend = asked(['{"step": 99}', '{"step": 1}', '{"step": 0}'], repair=True)
     assert {entity.name for entity in answer.entities} == {"Heat", "Serpico"}
