@@ -87,8 +87,10 @@ class LocalLM(Closing):
         self.language = language
         self.rates: Rates | None = Rates(prompt=0.0, completion=0.0)
         self._context = language.config.max_position_embeddings
-        tensors = dict(named_tensors(language.model))
-        weights = digest_of(tensors[name] for name in sorted(tensors))
+        weights = language.digest
+        if not weights:
+            tensors = dict(named_tensors(language.model))
+            weights = digest_of(tensors[name] for name in sorted(tensors))
         self.model = f"{PREFIX}{language.name}@{weights[:12]}"
         self.compact = language.about.get("prompts") == "compact"
         self._batch_size = batch_size

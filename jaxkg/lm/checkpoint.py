@@ -54,12 +54,14 @@ class LanguageModel:
         about: what `jaxkg.json` says of it: how it was trained, and `prompts`, "compact" for a
             model taught on this package's short prompts, "chat" for one that follows instructions.
         name: for caches and meters.
+        digest: of the weights, where that of their file stands for it; "" where they are hashed.
     """
 
     model: Llama
     tokenizer: LMTokenizer
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     name: str = "local"
+    digest: str = ""
 
     def __post_init__(self) -> None:
         if self.tokenizer.size > self.config.vocab_size:
@@ -99,8 +101,9 @@ class LanguageModel:
         source = Path(folder)
         if source.is_file():
             file = GGUFFile(source)
-            model = load_llama(file.config, file, dtype=dtype or jnp.float32)
-            return cls(model, file.tokenizer(), name=source.stem)
+            kind = jnp.dtype(dtype or jnp.float32)
+            model = load_llama(file.config, file, dtype=kind)
+            return cls(model, file.tokenizer(), name=source.stem, digest=file.digest(kind.name))
         if not source.is_dir():
             raise JaxkgError(f"there is no {source}; a local model is a GGUF file, or a folder "
                              "with config.json, tokenizer.json and model.safetensors")  # fmt: skip
@@ -134,7 +137,7 @@ def load_llama(
     """
     left = set(tensors)
 
-    def take(name: str, shape: tuple[int, ...]) -> jax.Array:
+    def take(name: str, shape: tuple[int, ...]) -> np.ndarray:
         if name not in left:
             raise JaxkgError(f"the checkpoint has no tensor {name!r}")
         left.discard(name)
@@ -143,7 +146,7 @@ def load_llama(
             raise JaxkgError(
                 f"tensor {name!r} has shape {array.shape}; the configuration says {shape}"
             )
-        return jax.device_put(np.asarray(array, kind))
+        return np.asarray(array, kind)
 
     table = (config.vocab_size, config.hidden_size)
     name = "model.embed_tokens.weight"
@@ -151,12 +154,12 @@ def load_llama(
     if dtype is None and name in left:
         kind = tensors[name].dtype
     model = nnx.eval_shape(lambda: Llama(config, dtype=kind, rngs=nnx.Rngs(0)))
-    model.embedding.set_value(take(name, table))
-    model.norm.set_value(take("model.norm.weight", table[1:]))
+    model.embedding.set_value(jax.device_put(take(name, table)))
+    model.norm.set_value(jax.device_put(take("model.norm.weight", table[1:])))
     if config.tie_word_embeddings:
         left.discard("lm_head.weight")
     else:
-        model.head.set_value(take("lm_head.weight", table))
+        model.head.set_value(jax.device_put(take("lm_head.weight", table)))
     for own, param in vars(model.layers).items():
         if not isinstance(param, nnx.Param):
             continue
@@ -164,8 +167,12 @@ def load_llama(
         transposed = own in _KERNELS
         suffix = f"{_KERNELS[own]}.weight" if transposed else _VECTORS[own]
         wanted = tuple(reversed(shape)) if transposed else tuple(shape)
-        rows = (take(f"model.layers.{layer}.{suffix}", wanted) for layer in range(count))
-        param.set_value(jnp.stack([row.T if transposed else row for row in rows]))
+        # On the host: no copy of a layer more, and nothing to compile.
+        stacked = np.empty((count, *shape), kind)
+        for layer in range(count):
+            row = take(f"model.layers.{layer}.{suffix}", wanted)
+            stacked[layer] = row.T if transposed else row
+        param.set_value(jax.device_put(stacked))
     extra = sorted(name for name in left if not name.endswith("rotary_emb.inv_freq"))
     if extra:
         raise JaxkgError(f"the checkpoint has {len(extra)} tensors too many, e.g. {extra[0]!r}")

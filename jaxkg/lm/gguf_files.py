@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import mmap
 import re
@@ -232,6 +233,10 @@ class GGUFFile(Mapping[str, np.ndarray]):
         if template and tokenizer.mark not in template:
             raise JaxkgError(f"{self.path}: its chat template is neither ChatML nor Llama 3's")
         return tokenizer
+
+    def digest(self, dtype: str) -> str:
+        """SHA-256 of the file and of the kind of numbers that its weights become."""
+        return hashlib.sha256(hashlib.sha256(self._bytes).digest() + dtype.encode()).hexdigest()
 
     def __getitem__(self, name: str) -> np.ndarray:
         array = self._unpacked(name)

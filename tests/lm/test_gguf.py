@@ -10,6 +10,7 @@ from lm_twin import checkpoint, tokenizer, write_folder
 
 from jaxkg.errors import JaxkgError
 from jaxkg.lm import LanguageModel
+from jaxkg.lm.backend import LocalLM
 from jaxkg.lm.checkpoint import named_tensors
 
 gguf = pytest.importorskip("gguf")
@@ -53,6 +54,17 @@ def test_a_file_is_saved_as_a_folder_and_opened_in_another_dtype(tmp_path):
     again = LanguageModel.open(tmp_path / "folder")
     assert str(again.model.embedding[...].dtype) == "bfloat16"
     assert again.tokenizer.encode("Ridley Scott") == tokenizer().encode("Ridley Scott")
+
+
+def test_a_models_name_is_of_its_file_and_dtype(tmp_path):
+    files = [
+        write_gguf(tmp_path / f"{kind}.gguf", "qwen2", checkpoint(MODELS["qwen2"]), kind)
+        for kind in ("Q8_0", "F16")
+    ]
+    named = [LocalLM.open(path, dtype=dtype).model.partition("@")[2]
+             for path in files for dtype in ("float32", "bfloat16")]  # fmt: skip
+    assert len(set(named)) == 4
+    assert LocalLM.open(files[0]).model.endswith(named[0])
 
 
 @pytest.mark.parametrize(
