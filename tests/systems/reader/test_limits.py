@@ -1,5 +1,6 @@
 """Whatever is asked, what one question takes is bounded, and what is cut is told."""
 
+import dataclasses
 import subprocess
 import sys
 import time
@@ -69,6 +70,22 @@ def test_all_pairs_of_a_few_names_are_joined_and_the_surest_of_many(kg, reader):
     unsure = min(range(11), key=lambda place: many.mentions[place].score)
     assert all(unsure not in pair for pair in many.pairs)
     assert not many.part
+
+
+def test_no_more_query_graphs_are_scored_than_are_told(reader, monkeypatch):
+    counts, scored = [], type(reader.readings.find).scored
+
+    def counted(find, asked, made, **how):
+        counts.append(len(made))
+        return scored(find, asked, made, **how)
+
+    monkeypatch.setattr(type(reader.readings.find), "scored", counted)
+    few = dataclasses.replace(LIMITS, candidates=3)
+    monkeypatch.setattr(sys.modules["jaxkg.systems.reader.reading"], "LIMITS", few)
+    answer = ask(reader, "how many films of Ridley Scott are there")
+    [note] = [note for note in answer.notes if "query graphs: the first 3 are looked at" in note]
+    assert 3 in counts
+    assert int(note.split()[0]) not in counts
 
 
 def test_words_beyond_those_that_are_read_are_told(reader):
