@@ -51,7 +51,7 @@ class Cost(NamedTuple):
 COSTS = (
     Cost("a reading chosen of six (any system with --llm, where unsure)", 1.6, 380, 11),
     Cost("paths judged (--set judge=paths)", 1, 180, 32),
-    Cost("llm-planned", 1, 50, 12),
+    Cost("llm-planned", 4.4, 70, 57),
     Cost("llm-planned --set ask=graph", 1.6, 150, 75),
     Cost("llm-planned --set ask=steps", 2.5, 560, 18),
     Cost("reknos", 5, 1500, 150),

@@ -12,6 +12,7 @@ from jaxkg.adjudicate.calls.planning import (
     plan_relations,
     way_line,
 )
+from jaxkg.adjudicate.endpoint.dialect import wire_messages
 from jaxkg.adjudicate.reading.parse import Unparsed, parse
 from jaxkg.adjudicate.reading.schema import strict_schema
 from jaxkg.words import TOPIC_WORD
@@ -91,6 +92,8 @@ def test_a_way_may_be_one_of_those_that_exist_and_no_other():
     [request] = backend.requests
     assert request.schema["properties"] == {"way": {"type": "string", "enum": list(ways)}}
     assert "what has X made" in request.messages[1].content
+    plain = wire_messages(request, structured=False)[-1].content
+    assert plain.endswith('{"way": "-> <relation> <- <relation> ..."}'), "where no schema is taken"
     assert "Mann" not in request.messages[1].content.partition("Question")[2]
 
 

@@ -24,7 +24,7 @@ def test_a_good_endpoint(serve, backend_of):
     assert "Structured output: supported, lists of values bind." in text
     assert "Context: 4,096 tokens (assumed, it does not say), slots: 1; 1 at a time." in text
     assert "Log-probabilities: no." in text
-    assert " s  llm-planned, 1 call\n" in text
+    assert " s  llm-planned, 4.4 calls" in text
     assert "A reply with a schema: readable." in text
     assert "Price: 0.5 + 1.5 USD per million tokens." in text
     assert len(server.bodies) == 5
