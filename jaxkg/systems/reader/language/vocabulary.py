@@ -231,10 +231,12 @@ class Vocabulary:
         statements = self.values.statements
         if not len(statements.node):
             return np.empty(0, np.int64)
-        ends = self.domain(self.inverse(self.kg.relation_code(statements.relations[1])))
-        facts = np.bincount(self.kg.triples[:, ::2].ravel(), minlength=self.kg.num_entities)
-        own = self.kg.triples[self._rows(self.kg.relation_code(statements.relations[1])), 2]
-        return ends[np.bincount(own, minlength=self.kg.num_entities)[ends] == facts[ends]]
+        code = self.kg.relation_code(statements.relations[1])
+        named, degree = (
+            np.bincount(nodes.ravel(), minlength=self.kg.num_entities)
+            for nodes in (self.kg.triples[self._rows(code), 2], self.kg.triples[:, ::2])
+        )
+        return np.flatnonzero((named > 0) & (named == degree))
 
     @functools.cached_property
     def is_relation(self) -> np.ndarray:
@@ -264,13 +266,15 @@ class Vocabulary:
     def of_schema(self) -> list[int]:
         """Codes of relations that say something of relations alone: the relation of a statement,
         "domain"."""
-        codes = [
-            code
-            for code in range(self.kg.num_relations)
-            if code not in self.type_codes and self.is_relation[self.domain(code)].all()
-        ]
+        codes = [code for code in range(self.kg.num_relations) if self._is_of_relations(code)]
         codes += map(self.kg.relation_code, self.values.statements.relations[1:2])
         return [*codes, *map(self.inverse, codes)]
+
+    def _is_of_relations(self, code: int) -> bool:
+        """Whether every head of a relation is a relation."""
+        heads = self.kg.triples[self._rows(code), 0]
+        known = code not in self.type_codes and len(heads) > 0
+        return known and all(self.is_relation[some].all() for some in (heads[:1], heads))
 
     def _alike_ends(self, some: np.ndarray) -> bool:
         """Whether heads and tails of triples are of one class, or the graph has no classes."""
