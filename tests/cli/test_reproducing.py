@@ -109,7 +109,9 @@ def test_what_cannot_be_reproduced(jaxkg, monkeypatch, words, why):
     ("method", "table", "settings", "right"),
     [
         ("pathhd", "2", ["pathhd.encoder=hashing", "pathhd.dimension=64"], "vectors alone"),
-        ("reknos", "f6", ["batch_size=4"], "super-relations"),
+        pytest.param(
+            *("reknos", "f6", ["batch_size=4"], "super-relations"), marks=pytest.mark.slow
+        ),
         ("proh", "1", [], "retrieval alone, no model"),
     ],
 )

@@ -105,6 +105,7 @@ def test_near_names_are_joined_where_the_model_confirms_them(jaxkg, serve, tmp_p
     assert (code, "name --synonyms" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_texts_alone_take_an_encoder_by_name(jaxkg):
     plain = ["ask", "--system", "pathhd", "--set", "query=text", "who directed [Alien]?"]
     code, out, err = jaxkg(*plain, "--set", "encoder=hashing", "--set", "dimension=256")

@@ -40,6 +40,7 @@ def means(graph, frontier, *, sample, capacities=(1024, 512)):
     )
 
 
+@pytest.mark.slow
 def test_means_equal_a_loop_over_edges(random_graph, rng):
     graph = random_graph(3)
     nodes = [[0, 1, 5], [2], [], [0, 13]]

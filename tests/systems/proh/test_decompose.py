@@ -78,6 +78,7 @@ def test_what_is_left_is_asked_of_each_answer():
     assert two is other
 
 
+@pytest.mark.slow
 def test_without_a_model_an_inner_question_is_asked_first(ask_of, monkeypatch):
     for names, searches in ((0, 1), (2, 3)):
         qa = ask_of(settings=dataclasses.replace(PROH_L, names=names))
