@@ -340,8 +340,13 @@ def _place(entity: str) -> tuple[str, str]:
 
 
 def tail_of(iri: str) -> str:
-    """The last part of an IRI, as people read it."""
-    tail = re.split(r"[/#]", iri.rstrip("/#"))[-1]
+    """The last part of an IRI, as people read it; wikis write spaces as underscores.
+
+    >>> tail_of("http://dbpedia.org/resource/Rome%2C_New_York"), tail_of("http://ex.org/room_1")
+    ('Rome, New York', 'room_1')
+    """
+    *_, folder, tail = ("", *re.split(r"[/#]", iri.rstrip("/#")))
+    tail = tail.replace("_", " ") if folder in ("resource", "wiki") else tail
     return unquote(tail).strip() or iri
 
 
