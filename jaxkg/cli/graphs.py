@@ -29,6 +29,18 @@ if TYPE_CHECKING:
 graphs = typer.Typer(help="Build and inspect graphs.", no_args_is_help=True, rich_markup_mode=None)
 
 
+@dataclasses.dataclass(frozen=True)
+class _BuildOptions(ReadingOptions):
+    """How the file of a graph is read that is kept."""
+
+    skip_bad: Annotated[int, typer.Option(min=0, help="Number of malformed lines to tolerate.")] = 0
+    language: options.Language = "en"
+    strict: options.Strict = False
+    provenance: Annotated[
+        bool, typer.Option(help="Keep the file and line of every triple of a text file.")
+    ] = True
+
+
 @graphs.command("build")
 @spread
 def build(
@@ -39,15 +51,7 @@ def build(
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="New folder for the graph.")],
-    file: ReadingOptions,
-    skip_bad: Annotated[
-        int, typer.Option(min=0, help="Number of malformed lines to tolerate.")
-    ] = 0,
-    language: options.Language = "en",
-    strict: options.Strict = False,
-    provenance: Annotated[
-        bool, typer.Option(help="Keep the file and line of every triple of a text file.")
-    ] = True,
+    file: _BuildOptions,
     big: Annotated[
         bool,
         typer.Option(
@@ -85,18 +89,15 @@ def build(
                 columns=None if file.columns is None else columns_from(file.columns),
                 names=file.names,
                 encoding=file.encoding,
-                skip_bad=skip_bad,
+                skip_bad=file.skip_bad,
                 memory=memory,
                 on_progress=lambda done, total: show("read", done, total),
                 on_stage=note,
             )
         print(f"{output}: {kg!r}, indexed")
         return
-    reading = file.reading(
-        skip_bad=skip_bad, provenance=provenance, language=language, strict=strict
-    )
     with progress_bars() as show:
-        kg = load_graph(source, reading, show=show)
+        kg = load_graph(source, file.reading(), show=show)
     save_graph(kg, output)
     if indexed or (indexed is None and kg.num_triples >= MAPPED_FROM):
         from jaxkg.kg.stores.arrays import save_index

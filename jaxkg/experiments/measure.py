@@ -57,7 +57,6 @@ def lines_of(
             check=check,
             name_of=name_of,
             ids_of=ids_of,
-            aliases=question.aliases,
             support=support,
             retrieved=retrieved,
         )

@@ -59,7 +59,6 @@ def prediction_line(
     unparsed: bool = False,
     check: Callable[[Answer], bool] | None = None,
     name_of: Callable[[str], str | None] | None = None,
-    aliases: Sequence[str] = (),
     support: Sequence[str | Sequence[str]] = (),
     retrieved: Sequence[str | Sequence[str]] | None = None,
     ids_of: Callable[[str], Iterable[str]] = lambda gold: (gold,),
@@ -67,7 +66,8 @@ def prediction_line(
     """What a run remembers of one question, ready for JSON.
 
     Args:
-        question: as it was asked; its `answers` and `paths` are the gold side.
+        question: as it was asked; its `answers`, `aliases` and `paths` are the gold
+            side. Further names of a single gold answer count for the strict metrics too.
         answer: what came out; None where nothing did, which needs an `error` or `unparsed`. One
             with an `error` of its own that names nothing counts as failed, or as unparsed.
         error: why the question failed (a timeout, an exception); it then counts as wrong.
@@ -77,8 +77,6 @@ def prediction_line(
         name_of: display name of an entity id, None for a string that is no entity id. With it,
             gold answers that are entities are matched by id and the published text metrics see
             their names; without it nobody knows which gold strings are ids (`match_answers`).
-        aliases: further names of the gold answers, for `pog_em_alias` and the `mrqa` metrics; of
-            a single gold answer for the strict metrics too.
         support: gold passages' ids or gold triples, for `support_recall_at_k`.
         retrieved: what was retrieved of the same kind, best first.
         ids_of: ids of the entities that a gold answer may mean, to look for among those that the
@@ -103,7 +101,7 @@ def prediction_line(
         "question": question.text,
         "gold": None if given is None else list(given),
         "gold_ids": None,
-        "gold_aliases": list(aliases),
+        "gold_aliases": list(question.aliases),
         "gold_paths": [list(path) for path in question.paths],
         "gold_support": [_item(item) for item in support],
         "answers": [],

@@ -95,11 +95,10 @@ def test_macro_and_micro(make_line):
 def test_a_line_scored_in_full(question, answer):
     usage = dataclasses.replace(answer.usage, nodes=4, edges=9)
     line = prediction_line(
-        question,
+        dataclasses.replace(question, aliases=("Robert",)),
         dataclasses.replace(answer, usage=usage, retrieved=frozenset({"m.1", "m.3"})),
         check=lambda given: True,
         name_of={"m.1": "Bob", "m.2": "Dan"}.get,
-        aliases=["Robert"],
         support=[("m.film", "written_by", "m.3"), ("m.film", "directed_by", "m.1")],
     )
     scores = score_line(line, ks=(1, 2))
