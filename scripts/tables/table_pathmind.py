@@ -252,7 +252,7 @@ def ablation(record: Record, options: argparse.Namespace) -> None:
         for arm in options.arms or [arm for arm in PARTS if arm != WITH_PATHS]:
             laps = Laps()
             trials = [trial(world, asked, arm, seed, options) for seed in range(options.seeds)]
-            seconds = laps.lap()
+            seconds = None if options.state else laps.lap()  # kept trials take none
             for name, questions in asked.items():
                 each = np.asarray([found[name]["hits"] for found in trials])
                 hits, gain = each.mean(axis=0), None

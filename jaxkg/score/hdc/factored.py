@@ -135,8 +135,8 @@ def exhaustive(
     unit = algebra.unflatten(flat)
     for length in range(min_length, max_length + 1):
         best = _sweep(
-            algebra, table, unit, best, length, offset[length - 1], starts, follows, precision,
-            rows, columns,
+            algebra, table, unit, best, length, offset[length - 1], (starts, follows), precision,
+            (rows, columns),
         )  # fmt: skip
     if precision == "float32":
         return best
@@ -150,13 +150,12 @@ def _sweep(
     best: RankedPaths,
     length: int,
     offset: jax.Array,
-    starts: jax.Array | None,
-    follows: jax.Array | None,
+    limits: tuple[jax.Array | None, jax.Array | None],
     precision: str,
-    rows: int,
-    columns: int,
+    block: tuple[int, int],
 ) -> RankedPaths:
     """Merge all sequences of one length into `best`."""
+    (starts, follows), (rows, columns) = limits, block
     relations, batch = table.shape[0], queries.shape[0]
     before, after = length // 2, length - length // 2
     width, row_blocks = _split(relations, before, rows // batch)
