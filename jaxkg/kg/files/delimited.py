@@ -8,33 +8,26 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, plain_header
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import all_days, is_value
+
+if TYPE_CHECKING:
+    from jaxkg.kg.files.protocol import Intake
 
 SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
 
 HEADER = (
     ("head", "head_id", "subject", "subj", "source", "src", "from", "entity", "item", "person"),
-    (
-        "relation",
-        "relation_id",
-        "predicate",
-        "pred",
-        "rel",
-        "property",
-        "relationship",
-        "type",
-        "attribute",
-    ),
+    ("relation", "relation_id", "predicate", "pred", "rel", "property", "relationship", "type",
+     "attribute"),
     ("tail", "tail_id", "object", "obj", "target", "dst", "to", "value"),
-)
+)  # fmt: skip
 """Words, in any case, by which a header line or a column is known as head, relation, tail; of
 several in one header the first counts."""
 _LETTERS = ("h", "r", "t"), ("s", "p", "o")
@@ -83,37 +76,26 @@ class _Layout:
     beside: tuple[tuple[str, int], ...] = ()
 
 
-def read_delimited(
-    path: Path,
-    format: str,
-    encoder: TripleEncoder,
-    bad: BadLines,
-    *,
-    columns: Columns | None = None,
-    provenance: bool | int | str | None = None,
-    lines: bool = False,
-    encoding: str = "utf-8",
-    on_progress: Progress | None = None,
-    said: list[Said] | None = None,
-) -> str:
-    """Read "metaqa", "tsv" or "csv" triples into `encoder`; see `jaxkg.kg.read_graph`.
+def read_delimited(path: Path, intake: Intake, *, said: bool = True) -> str:
+    """Read "metaqa", "tsv" or "csv" triples, as the intake's format is; see `jaxkg.kg.read_graph`.
 
     Args:
-        said: takes what further columns say of facts; without it they are left out.
+        said: take what further columns say of facts; else they are left out.
 
     Returns:
         How a header was taken; "" where it is plain or there is none.
     """
-    separator = separator_of(path, format, encoding)
-    rows_in = Rows(path, format, separator, encoder, bad, columns, provenance, lines, said)
-    blocks = row_blocks(path, encoding=encoding, on_progress=on_progress)
-    if format == "csv":
-        for rows in csv_rows(path, blocks, bad, encoding, separator):
+    encoding = intake.options.encoding
+    separator = separator_of(path, intake.format, encoding)
+    rows_in = Rows(path, intake.format, separator, intake, said=said)
+    blocks = row_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
+    if intake.format == "csv":
+        for rows in csv_rows(path, blocks, intake.bad, encoding, separator):
             rows_in.rows(rows)
     else:
-        for first, some in blocks:
-            rows_in.lines(first, some)
-    return rows_in.reading
+        for first, lines in blocks:
+            rows_in.lines(first, lines)
+    return rows_in.finish()
 
 
 def header_columns(words: Sequence[str]) -> list[int] | None:
@@ -292,23 +274,25 @@ class Rows:
     """
 
     def __init__(
-        self,
-        path: Path,
-        format: str,
-        separator: str,
-        encoder: TripleEncoder,
-        bad: BadLines,
-        columns: Columns | None,
-        provenance: bool | int | str | None,
-        by_line: bool,
-        said: list[Said] | None = None,
+        self, path: Path, format: str, separator: str, intake: Intake, *, said: bool = True
     ):
-        self.path, self.encoder, self.bad = path, encoder, bad
-        self.format, self.separator, self.by_line = format, separator, by_line
-        self.reading, self.said = "", said
-        self.asked, self.provenance = columns, provenance
+        options, self.path, self.encoder, self.bad = (
+            intake.options,
+            path,
+            intake.encoder,
+            intake.bad,
+        )
+        self.format, self.separator, self.by_line = format, separator, options.lines
+        self.reading, self.said = "", list[Said]() if said else None
+        self.asked, self.provenance = options.columns, options.provenance
+        self._intake, self._start = intake, len(self.encoder)
         self.layout: _Layout | None = None
         self.mend: Callable[[list[str]], list[str]] | None = None  # rows that lack a relation
+
+    def finish(self) -> str:
+        """Take the facts for edges, whose ends may be rows of other files; how is told."""
+        self._intake.edges.append(Edges(self._start, len(self.encoder), self.said or ()))
+        return self.reading
 
     def lines(self, first: int, lines: list[str]) -> None:
         """Take unquoted lines, numbered from `first`."""

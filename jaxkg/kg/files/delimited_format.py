@@ -8,8 +8,6 @@ from pathlib import Path
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import (
     SEPARATORS,
-    Edges,
-    Said,
     csv_rows,
     header_columns,
     is_edge_list,
@@ -90,20 +88,7 @@ def read(path: Path, intake: Intake) -> None:
             f"{path}: three columns without names, the first two others in each row, so that "
             "none is a relation: write their names in the first line"
         )
-    start, said = len(intake.encoder), list[Said]()
-    reading = read_delimited(
-        path,
-        format,
-        intake.encoder,
-        intake.bad,
-        columns=options.columns,
-        provenance=options.provenance,
-        lines=options.lines,
-        encoding=options.encoding,
-        on_progress=options.on_progress,
-        said=said,
-    )
-    intake.edges.append(Edges(start, len(intake.encoder), said))
+    reading = read_delimited(path, intake)
     intake.tell(f"taken as triples{MAYBE_TABLE}" if looks is None else reading)
 
 
@@ -140,27 +125,12 @@ def _evenly_parted(head: Head) -> Sniff:
 
 _TAB = SEPARATORS["tsv"]
 FORMATS = (
-    Format(
-        "metaqa", "`head|relation|tail` lines", _lines_with("|", _TAB), read, takes_columns=True
-    ),
-    Format(
-        "tsv",
-        "tab-separated lines; quotes are plain characters",
-        surest(named(".tsv"), _lines_with(_TAB)),
-        read,
-        takes_columns=True,
-    ),
-    Format(
-        "csv",
-        "comma-separated lines (or by semicolons), with quotes",
-        surest(named(".csv"), _evenly_parted),
-        read,
-        takes_columns=True,
-    ),
-    Format(
-        "table",
-        "CSV or TSV with a row an entity; of a workbook every sheet is one",
-        lambda head: NO,
-        read,
-    ),
-)
+    Format("metaqa", "`head|relation|tail` lines", _lines_with("|", _TAB), read,
+           takes_columns=True),
+    Format("tsv", "tab-separated lines; quotes are plain characters",
+           surest(named(".tsv"), _lines_with(_TAB)), read, takes_columns=True),
+    Format("csv", "comma-separated lines (or by semicolons), with quotes",
+           surest(named(".csv"), _evenly_parted), read, takes_columns=True),
+    Format("table", "CSV or TSV with a row an entity; of a workbook every sheet is one",
+           lambda head: NO, read),
+)  # fmt: skip

@@ -269,9 +269,8 @@ def _is_toml(head: Head) -> Sniff:
 
 
 FORMATS = (
-    Format(
-        "xml", "XML of any kind: elements are things, or what is said of them", _is_xml, read_xml
-    ),
+    Format("xml", "XML of any kind: elements are things, or what is said of them", _is_xml,
+           read_xml),
     Format("toml", "TOML: lock files and settings", _is_toml, read_toml),
-    Format("yaml", "YAML, one document or several", _is_yaml, read_yaml_file, extra="yaml"),
-)
+    Format("yaml", "YAML, one document or several", _is_yaml, read_yaml_file, "yaml"),
+)  # fmt: skip

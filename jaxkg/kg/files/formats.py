@@ -67,17 +67,11 @@ def _elsewhere(path: Path, intake: Intake) -> None:
 
 
 _OF_FOLDERS = (
-    Format(
-        "saved",
-        "a folder that `kg build` or `save_graph` wrote",
-        _is_saved,
-        _elsewhere,
-        takes_folders=True,
-    ),
-    Format(
-        "folder", "the files of a folder as one graph", _is_folder, _elsewhere, takes_folders=True
-    ),
-)
+    Format("saved", "a folder that `kg build` or `save_graph` wrote", _is_saved, _elsewhere,
+           takes_folders=True),
+    Format("folder", "the files of a folder as one graph", _is_folder, _elsewhere,
+           takes_folders=True),
+)  # fmt: skip
 BUILT_IN: tuple[Format, ...] = (
     *(format for module in _MODULES for format in module.FORMATS),
     *_OF_FOLDERS,
@@ -191,7 +185,7 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
                 choice = format_of(entry, None, encoding)
             except JaxkgError:
                 choice = None  # it is told by its name
-        if choice is None or choice.format.is_alone:
+        if choice is None:
             others.append(entry.name)
         elif choice.score < _AMONG_OTHERS:
             perhaps.append((entry, choice))

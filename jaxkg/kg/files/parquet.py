@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import as_json, cell_text
 from jaxkg.kg.files.tables.table import take_table
-from jaxkg.kg.files.textfile import BadLines, Progress, open_bytes
+from jaxkg.kg.files.textfile import Progress, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow.parquet
@@ -32,27 +31,17 @@ def parquet_parts(path: Path) -> list[Path]:
     return sorted(file for file, parts in inside if not any(part[0] in "._" for part in parts))
 
 
-def read_parquet(
-    path: Path,
-    encoder: TripleEncoder,
-    bad: BadLines,
-    *,
-    columns: Columns | None = None,
-    provenance: bool | int | str | None = None,
-    on_progress: Progress | None = None,
-) -> None:
-    """Read a Parquet table, or a folder of its partitions, into `encoder`; see `read_graph`.
+def read_parquet(path: Path, intake: Intake) -> None:
+    """Read triples of a Parquet table, or of a folder of its partitions; see `read_graph`.
 
     Columns hold strings or whole numbers (ids); a row is called by its file and its number there,
     counted from 1. In a folder, what names such as `relation=director` tell is a column, too.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as error:
-        raise JaxkgError(
-            f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
-        ) from error
+    _needs_pyarrow(path)
+    import pyarrow
+
+    options, encoder = intake.options, intake.encoder
+    columns, provenance, on_progress = options.columns, options.provenance, options.on_progress
     files = parquet_parts(path)
     if not files:
         raise JaxkgError(
@@ -77,7 +66,7 @@ def read_parquet(
                 ]
                 if not encoder.add_arrow(cells[:3]):
                     rows = list(zip(*(column.to_pylist() for column in cells)))
-                    _take(file, rows, row, encoder, bad, provenance, source is not None)
+                    _take(file, rows, row, intake, source is not None)
                 row += len(batch)
                 done += len(batch)
                 if on_progress:
@@ -97,16 +86,26 @@ def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[li
                 on_progress(done, table.metadata.num_rows)
 
 
-def parquet_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet table by the names of its columns, lists as lists."""
+def _needs_pyarrow(path: Path) -> None:
     try:
-        with _opened(path) as table:
-            for batch in table.iter_batches():
-                yield from batch.to_pylist()
+        import pyarrow.parquet  # noqa: F401
     except ModuleNotFoundError as error:
         raise JaxkgError(
             f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
         ) from error
+
+
+def parquet_records(path: Path, without: str = "\0") -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet table by the names of its columns, lists as lists.
+
+    Args:
+        without: leave columns out whose names hold it.
+    """
+    _needs_pyarrow(path)
+    with _opened(path) as table:
+        names = [name for name in table.schema_arrow.names if without not in name]
+        for batch in table.iter_batches(batch_size=1 << 12, columns=names):
+            yield from batch.to_pylist()
 
 
 def holds_rows(path: Path, *, nested: bool = False) -> bool:
@@ -139,14 +138,7 @@ def read(path: Path, intake: Intake) -> None:
         rows = parquet_rows(path, options.on_progress)
         intake.tell(take_table(path, path.name.split(".")[0], rows, intake))
         return
-    read_parquet(
-        path,
-        intake.encoder,
-        intake.bad,
-        columns=options.columns,
-        provenance=options.provenance,
-        on_progress=options.on_progress,
-    )
+    read_parquet(path, intake)
 
 
 def _sniff(head: Head) -> Sniff:
@@ -224,13 +216,7 @@ def _columns(
 
 
 def _take(
-    path: Path,
-    rows: list[tuple[Any, ...]],
-    done: int,
-    encoder: TripleEncoder,
-    bad: BadLines,
-    provenance: bool | int | str | None,
-    sourced: bool,
+    path: Path, rows: list[tuple[Any, ...]], done: int, intake: Intake, sourced: bool
 ) -> None:
     columns: tuple[list[str], ...] = ([], [], [])
     sources: list[str] = []
@@ -238,26 +224,20 @@ def _take(
         triple = ["" if value is None else str(value).strip() for value in row[:3]]
         if not all(triple):
             why = "a blank name" if None not in row[:3] else "a null"
-            bad.note(path, number, str(row[:3]), why, "a head, a relation and a tail in every row")
+            expected = "a head, a relation and a tail in every row"
+            intake.bad.note(path, number, str(row[:3]), why, expected)
             continue
         for column, name in zip(columns, triple):
             column.append(name)
-        if provenance is True:
+        if intake.options.provenance is True:
             sources.append(f"{path.name}:{number}")
         elif sourced:
             sources.append(str(row[3] or "").strip())
-    encoder.add(*columns, sources=sources or None)
+    intake.encoder.add(*columns, sources=sources or None)
 
 
 FORMATS = (
-    Format(
-        "parquet",
-        "triples, or a folder of their partitions; a file of other columns is a table",
-        _sniff,
-        read,
-        extra="parquet",
-        takes_columns=True,
-        takes_folders=True,
-        is_typed=True,
-    ),
-)
+    Format("parquet",
+           "triples, or a folder of their partitions; a file of other columns is a table", _sniff,
+           read, "parquet", takes_columns=True, takes_folders=True, is_typed=True),
+)  # fmt: skip

@@ -121,7 +121,6 @@ class Format:
         extra: the optional dependency that reading needs; "" for none.
         takes_columns: whether `columns` and a column of sources mean something.
         takes_folders: whether it reads a folder whole.
-        is_alone: whether such a file is no part of a folder that is read as one graph.
         is_typed: whether numbers and dates are told apart by the file, not by their looks.
     """
 
@@ -132,7 +131,6 @@ class Format:
     extra: str = ""
     takes_columns: bool = False
     takes_folders: bool = False
-    is_alone: bool = False
     is_typed: bool = False
 
 
@@ -212,9 +210,14 @@ class Intake:
     """
 
     def __init__(
-        self, options: Options | None = None, bad: BadLines | None = None, format: str = ""
+        self,
+        options: Options | None = None,
+        bad: BadLines | None = None,
+        format: str = "",
+        encoder: Any = None,
     ) -> None:
-        self._encoder, self.names = TripleEncoder(), NameCollector()
+        self._encoder: TripleEncoder = TripleEncoder() if encoder is None else encoder
+        self.names = NameCollector()
         self._facts: list[tuple[str, str, str, str]] = []
         self.bad = BadLines() if bad is None else bad
         self.options = Options() if options is None else options
@@ -297,22 +300,25 @@ class Intake:
         """
         self.fact(head, relation, tail, source)
         said = [(word, value) for word, values in qualifiers.items() for value in values]
-        if not said:
-            return ""
-        node = self.statement(head, relation, tail, node)
-        ends = (SUBJECT, head), (PREDICATE, relation), (OBJECT, tail)
-        for word, value in (*ends, *said):
+        return self.describe((head, relation, tail), said, source, node) if said else ""
+
+    def describe(
+        self,
+        fact: tuple[str, str, str],
+        said: Iterable[tuple[str, str]],
+        source: str = "",
+        node: str = "",
+    ) -> str:
+        """Take what is said of a fact, which itself may be none of the graph; its node."""
+        node = self.statement(*fact, node)
+        for word, value in (*zip((SUBJECT, PREDICATE, OBJECT), fact), *said):
             self.fact(node, word, value, source)
         return node
 
     def say_of(self, edges: Edges, ends: Mapping[str, str]) -> None:
         """Take what columns say of facts, whose ends may be called otherwise by now."""
         for (head, relation, tail), said, source in edges.said:
-            head, tail = ends.get(head, head), ends.get(tail, tail)
-            node = self.statement(head, relation, tail)
-            told = (SUBJECT, head), (PREDICATE, relation), (OBJECT, tail), *said
-            for word, value in told:
-                self.fact(node, word, value, source)
+            self.describe((ends.get(head, head), relation, ends.get(tail, tail)), said, source)
 
     def statement(self, head: str, relation: str, tail: str, node: str = "") -> str:
         """The id of a new statement about a fact, which will be shown as what it states; the caller

@@ -183,14 +183,31 @@ def _member(path: Path, file: IO[bytes]) -> Any:
     return zipfile.ZipFile(file).open(members(path)[0])
 
 
-class _Bounded(io.RawIOBase):
-    """What is unpacked of a file, refused where a small file becomes a huge one."""
+class _Readable(io.RawIOBase):
+    """A file that looks at what is read of another."""
 
-    def __init__(self, path: Path, file: Any, size: int):
-        self._path, self._file, self._size, self._read = path, file, size, 0
+    def __init__(self, file: Any):
+        self._file = file
 
     def readable(self) -> bool:
         return True
+
+    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self.look(len(data))
+        return len(data)
+
+    def look(self, size: int) -> None:
+        """Told how many bytes were read."""
+
+
+class _Bounded(_Readable):
+    """What is unpacked of a file, refused where a small file becomes a huge one."""
+
+    def __init__(self, path: Path, file: Any, size: int):
+        super().__init__(file)
+        self._path, self._size, self._read = path, size, 0
 
     def seekable(self) -> bool:
         return self._file.seekable()
@@ -201,33 +218,24 @@ class _Bounded(io.RawIOBase):
     def tell(self) -> int:
         return self._file.tell()
 
-    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._read += len(data)
+    def look(self, size: int) -> None:
+        self._read += size
         if self._read > _MOST or self._read > max(_FREE, _RATIO * self._size):
             raise JaxkgError(
                 f"{self._path}: {self._size:,} packed bytes are more than {self._read:,} unpacked; "
                 f"more than {_RATIO} times as many are not read: unpack it first, if it is sound"
             )
-        return len(data)
 
 
-class _Watched(io.RawIOBase):
+class _Watched(_Readable):
     """A file that reports how far it was read."""
 
     def __init__(self, raw: IO[bytes], on_progress: Progress):
-        self._raw, self._tell = raw, on_progress
-        self._size = os.fstat(raw.fileno()).st_size
+        super().__init__(raw)
+        self._tell, self._size = on_progress, os.fstat(raw.fileno()).st_size
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        data = self._raw.read(len(buffer))
-        buffer[: len(data)] = data
-        self._tell(self._raw.tell(), self._size)
-        return len(data)
+    def look(self, size: int) -> None:
+        self._tell(self._file.tell(), self._size)
 
 
 def text_chunks(

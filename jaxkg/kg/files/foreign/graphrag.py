@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.graphml import read_network
+from jaxkg.kg.files.parquet import parquet_records
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
-from jaxkg.kg.files.textfile import open_bytes
 
 _TABLES = ("entities", "relationships", "text_units")
 _SAID = ("description", "weight")
@@ -79,21 +79,7 @@ def read_graphrag(path: Path, intake: Intake) -> None:
 
 
 def _rows(file: Path | None) -> Iterator[dict[str, Any]]:
-    if file is None:
-        return
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as error:
-        raise JaxkgError(f"{file}: Parquet needs pyarrow; {how_to_install('parquet')}") from error
-    with open_bytes(file) as raw:
-        try:
-            table = pyarrow.parquet.ParquetFile(raw)
-            wide = [name for name in table.schema_arrow.names if "embedding" not in name]
-            for batch in table.iter_batches(batch_size=1 << 12, columns=wide):
-                yield from batch.to_pylist()
-        except pyarrow.ArrowException as error:
-            raise JaxkgError(f"{file}: not a Parquet file, or a damaged one ({error})") from error
+    return iter(()) if file is None else parquet_records(file, without="embedding")
 
 
 def _text(value: Any) -> str:
@@ -206,20 +192,9 @@ def _is_triple(row: Any) -> bool:
 
 
 FORMATS = (
-    Format(
-        "graphrag",
-        "the Parquet tables that GraphRAG writes",
-        _sniff,
-        read_graphrag,
-        extra="parquet",
-        takes_folders=True,
-    ),
-    Format(
-        "lightrag",
-        "LightRAG's and HyperGraphRAG's GraphML",
-        _sniff_light,
-        read_light,
-        takes_folders=True,
-    ),
+    Format("graphrag", "the Parquet tables that GraphRAG writes", _sniff, read_graphrag, "parquet",
+           takes_folders=True),
+    Format("lightrag", "LightRAG's and HyperGraphRAG's GraphML", _sniff_light, read_light,
+           takes_folders=True),
     Format("questions", "questions with a graph of triples each", _sniff_questions, read_questions),
-)
+)  # fmt: skip

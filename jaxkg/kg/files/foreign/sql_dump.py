@@ -29,21 +29,10 @@ _TOKEN = re.compile(
 _ESCAPING = re.compile(_TOKEN.pattern.replace("(?:[^']|'')*", r"(?:[^'\\]|\\.|'')*"), re.DOTALL)
 """MySQL's: a backslash in a text escapes what is behind it."""
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_CONSTRAINTS = frozenset(
-    [
-        "PRIMARY",
-        "FOREIGN",
-        "UNIQUE",
-        "KEY",
-        "INDEX",
-        "CONSTRAINT",
-        "CHECK",
-        "FULLTEXT",
-        "SPATIAL",
-        "EXCLUDE",
-        "LIKE",
-    ]
+_CONSTRAINT_WORDS = (
+    "PRIMARY FOREIGN UNIQUE KEY INDEX CONSTRAINT CHECK FULLTEXT SPATIAL EXCLUDE LIKE"
 )
+_CONSTRAINTS = frozenset(_CONSTRAINT_WORDS.split())
 _OF_TEXTS = ("TO_DATE", "TO_TIMESTAMP", "DATE", "TIMESTAMP", "CAST", "CONVERT")
 """What makes a date or the like of a text."""
 _BLANKS = {"n": " ", "r": " ", "t": " ", "0": ""}

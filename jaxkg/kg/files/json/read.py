@@ -451,11 +451,7 @@ _LIKELY = surest(name_ends(".json", ".jsonl", ".ndjson"), _begins)
 
 
 FORMATS = (
-    Format(
-        "jsonl",
-        "JSON lines, or one JSON document: triples, or objects that are entities",
-        lambda head: NO if how_to_bring(head) else _LIKELY(head),
-        read_jsonl,
-        takes_columns=True,
-    ),
-)
+    Format("jsonl", "JSON lines, or one JSON document: triples, or objects that are entities",
+           lambda head: NO if how_to_bring(head) else _LIKELY(head), read_jsonl,
+           takes_columns=True),
+)  # fmt: skip

@@ -13,7 +13,6 @@ from typing import Any
 
 from jaxkg.kg.files.json.stream import pieces
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
-from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 
 _DEEPEST = 3
 _DAYS, _MONTHS, _YEARS = 11, 10, 9
@@ -89,10 +88,8 @@ def _state(
     if best:
         intake.qualified(id, relation, value, said, source)
         return
-    node = intake.statement(id, relation, value)
-    ends = (SUBJECT, id), (PREDICATE, relation), (OBJECT, value)
-    for word, end in (*ends, *((name, one) for name, several in said.items() for one in several)):
-        intake.fact(node, word, end, source)
+    pairs = ((name, end) for name, ends in said.items() for end in ends)
+    intake.describe((id, relation, value), pairs, source)
 
 
 def _texts(entity: Mapping[str, Any], language: str) -> Iterable[str]:

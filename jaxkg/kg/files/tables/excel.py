@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.files.delimited import Edges, Row, Rows, Said, header_columns
+from jaxkg.kg.files.delimited import Row, Rows, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
@@ -58,9 +58,9 @@ def read_excel(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: no workbook, an encrypted or damaged one, or no sheet that can be read.
     """
-    options, bad, encoder, tables = intake.options, intake.bad, intake.encoder, intake.tables
+    options, bad, tables = intake.options, intake.bad, intake.tables
     every, guess, plain = intake.format == "table", options.guess, options.is_plain
-    columns, provenance = options.columns, options.provenance
+    columns = options.columns
     intake.has_cells = True
     with open_bytes(path, options.on_progress) as file:
         data = file.read()
@@ -99,13 +99,10 @@ def read_excel(path: Path, intake: Intake) -> None:
             shared |= known & rows_called
             known |= rows_called
         elif not plain or header_columns(words) or len(words) == 3:
-            start, told = len(encoder), list[Said]()
-            triples = Rows(
-                *(place, "csv", ",", encoder, bad, columns, provenance, options.lines, told)
-            )
+            triples = Rows(place, "csv", ",", intake)
             for batch in batches:
                 triples.rows(batch)
-            intake.edges.append(Edges(start, len(encoder), told))
+            triples.finish()
             how = f"taken as triples{triples.reading and f' ({triples.reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
@@ -300,12 +297,6 @@ def _without_value(data: bytes) -> int:
 
 
 FORMATS = (
-    Format(
-        "excel",
-        "the sheets of a workbook, each a table or triples",
-        named(*EXCEL_ENDS),
-        read_excel,
-        extra="excel",
-        takes_columns=True,
-    ),
-)
+    Format("excel", "the sheets of a workbook, each a table or triples", named(*EXCEL_ENDS),
+           read_excel, "excel", takes_columns=True),
+)  # fmt: skip

@@ -186,17 +186,8 @@ class Records:
     def taken(self, last: int) -> tuple[TakenTable, str]:
         """What was read up to the fact `last`, and how, in words."""
         item = self._one if self._keyed else ""
-        table = TakenTable(
-            item,
-            self._named,
-            self._others,
-            self._start,
-            last,
-            self._rows,
-            self._title,
-            {},
-            self._lists,
-        )
+        own = self._named, self._others, self._start, last, self._rows, self._title
+        table = TakenTable(item, *own, {}, self._lists)
         if self._nameless:
             how = f"read as a table: {self.key} {self._why}, so a record has no name; "
             return table, f"{how}its keys are relations"

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.delimited import Edges, Row, Rows, Said, header_columns
+from jaxkg.kg.files.delimited import Row, Rows, header_columns
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
@@ -44,14 +44,10 @@ def read_sqlite(path: Path, intake: Intake) -> None:
                 place = path.with_name(f"{path.name}:{title}")
                 rows = _rows(base, title, columns)
                 if header_columns(columns) and not key:
-                    start, said = len(intake.encoder), list[Said]()
-                    triples = Rows(
-                        *(place, "csv", ",", intake.encoder, intake.bad, None),
-                        *(intake.options.provenance, intake.options.lines, said),
-                    )
+                    triples = Rows(place, "csv", ",", intake)
                     for batch in rows:
                         triples.rows(batch)
-                    intake.edges.append(Edges(start, len(intake.encoder), said))
+                    triples.finish()
                     told.append(f"{title!r} taken as triples")
                     continue
                 declared = Declared(key, _references(base, title))

@@ -286,17 +286,9 @@ def take_table(
             f"by {separator!r}?"
         )
     refers = {} if declared is None else declared.refers
+    last = len(encoder)
     tables.append(
-        TakenTable(
-            one=one or "",
-            named=header.shown,
-            others=header.others,
-            first=start,
-            last=len(encoder),
-            rows=ids,
-            title=title,
-            refers=refers,
-        )
+        TakenTable(one or "", header.shown, header.others, start, last, ids, title, refers)
     )
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts

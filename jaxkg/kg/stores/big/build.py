@@ -18,6 +18,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
 from jaxkg.kg.files.formats import graph_format
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
+from jaxkg.kg.files.protocol import Intake, Options
 from jaxkg.kg.files.rdf.read import RDF_FORMATS
 from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.files.tables.shape import first_rows, is_header, rows_are_entities
@@ -197,21 +198,14 @@ def _read(
     on_progress: Progress | None,
     say: Callable[[str], None],
 ) -> None:
+    options = Options(columns=columns, provenance=False, encoding=encoding, on_progress=on_progress)
+    intake = Intake(options, bad, format, facts)
     if format in RDF_FORMATS and format != "jsonld":
         spill_rdf(path, format, facts, names, bad, on_progress, say)
     elif format in SEPARATORS:
-        read_delimited(
-            path,
-            format,
-            facts,
-            bad,
-            columns=columns,
-            provenance=False,
-            encoding=encoding,
-            on_progress=on_progress,
-        )
+        read_delimited(path, intake, said=False)
     elif format == "parquet":
-        read_parquet(path, facts, bad, columns=columns, provenance=False, on_progress=on_progress)
+        read_parquet(path, intake)
     else:
         raise JaxkgError(
             f"{path}: {format} is read whole, not on disk; write it as TSV, Parquet or N-Triples"
