@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import functools
 import itertools
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -142,6 +143,7 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     return "\t" if "\t" in first and "," not in first else ","
 
 
+_SEPARATOR_LINE = re.compile(r"sep=.", re.IGNORECASE)
 _ABOVE = 20
 """Lines in which a table may begin, below what is said of it."""
 
@@ -187,6 +189,8 @@ def lines_above(lines: Sequence[str]) -> int:
     >>> lines_above(["By,Ann", "", "On,2020", "", "river,length,x", "Glomma,621,3", "Lena,4294,7"])
     4
     """
+    if lines and _SEPARATOR_LINE.fullmatch(lines[0].strip()):
+        return 1  # as Excel writes
     filled = [(at, line) for at, line in enumerate(lines[: 4 * _ABOVE]) if line.strip()][:_ABOVE]
     notes = [line.startswith("#") for _, line in filled]
     rows = [pair for pair, is_note in zip(filled, notes) if not is_note]

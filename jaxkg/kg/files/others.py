@@ -65,6 +65,9 @@ _KINDS = (
      "of a table in it, save it as CSV"),
     (r"", ".pdf .doc .docx .ppt .pptx .odt .rtf .tex .epub", "a text for people", "write the "
      "facts in it as CSV of head, relation, tail (GraphRAG and LightRAG make such graphs)"),
+    (r"Obj\x01|ARROW1|FEA1|ORC", ".avro .feather .arrow .orc", "a table of another program",
+     "write it as Parquet, or as CSV"),
+    (r"\$HDT", ".hdt", "packed RDF (HDT)", "unpack it into N-Triples (`hdt2rdf`)"),
     (r"", ".mdb .accdb .ods .numbers .dbf", "a file of another program", "save each table as CSV "
      "into one folder, or all as .xlsx"),
     (r"", ".rds .rdata .pkl .pickle .npz .npy .h5 .hdf5 .mat .sav .dta", "data of a program",

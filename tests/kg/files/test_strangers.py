@@ -206,6 +206,7 @@ def test_objects_in_columns_of_parquet(tmp_path):
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
         ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "no names of them"),
         ("d.tsv", "".join(f"{at:05}\t_w{at}\ta thing\n" for at in range(40)), "none is a relation"),
+        ("a.avro", "Obj\x01\x04avro.codec", "write it as Parquet"),
         ("m.xtm", "<?xml version='1.0'?><topicMap><topic id='a'/></topicMap>", "turn it into RDF"),
         ("u.tsv", "1\t2\t3\t881250949\n2\t5\t1\t881250950\n", "no names of them"),
     ],
@@ -499,6 +500,23 @@ WEB = {
             ("Lepirudin", "id", "D1"),
             ("Lepirudin treats gout", "shown", "treat"),
         },
+    ),
+    "sep.csv": ("sep=;\nname;city\nAnn;Ely\nBo;Ayr\n", {("Bo", "city", "Ayr")}),
+    "together.json": (
+        '{\n "id": 1,\n "name": "Ann", "city": "Ely"\n}\n{\n "id": 2,\n "name": "Bo"\n}\n',
+        {("Ann", "city", "Ely")},
+    ),
+    "bundle.json": (
+        {
+            "entry": [
+                {"fullUrl": "urn:uuid:1", "resource": PATIENT},
+                {
+                    "fullUrl": "urn:uuid:2",
+                    "resource": ASTHMA | {"subject": {"reference": "urn:uuid:1"}},
+                },
+            ]
+        },
+        {("urn:uuid:2", "subject", "Ann B Berg")},
     ),
     "dated.tsv": (
         "Ann\tmet\tBo\t2014-01-01\nBo\tmet\tCy\t2014-01-02\n",

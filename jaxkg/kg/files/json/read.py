@@ -343,7 +343,12 @@ def _parts(
             yield shown, enumerate((piece for _, piece in pairs), start=1), True
         return
     whole = "".join(text_chunks(path, **how))
-    document = read_json(whole, str(path))
+    try:
+        document = read_json(whole, str(path))
+    except JaxkgError as error:
+        if "Extra data" not in str(error):
+            raise
+        document = [piece for _, piece in pieces(path, title, beside, **how)]  # one after another
     yield from _ordered(lists_in(document, title, beside), known)
 
 

@@ -126,7 +126,11 @@ def unwrapped(value: dict[str, Any]) -> Any:
         return value["data"]
     lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]
     if len(lone) == 1 and value.keys() <= {lone[0], *_BESIDE}:
-        return value[lone[0]]
+        held, address = value[lone[0]], str(value.get("fullUrl"))
+        # A bundle whose entries have addresses refers to them by these.
+        kind = held.get("resourceType") if address.startswith("urn:") else None
+        rest = {key: said for key, said in held.items() if key not in ("id", "resourceType")}
+        return held if kind is None else {"id": address, "type": kind, **rest}
     if value.keys() == ADDRESS:
         return value["path"]
     return value
