@@ -9,16 +9,13 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.exports import DIRECTIONS, LINKED, plain_header
+from jaxkg.kg.files.exports import DIRECTIONS, LINKED, Edges, Said, plain_header
+from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import all_days, is_value
-
-if TYPE_CHECKING:
-    from jaxkg.kg.files.protocol import Intake
 
 SEPARATORS = {"metaqa": "|", "tsv": "\t", "csv": ","}
 """Column separator by format. Only CSV knows quotes; in the other two they are plain characters."""
@@ -38,25 +35,7 @@ _NOTHING = frozenset(("\\N", "NULL")) | DIRECTIONS
 _BESIDE = {*_SAID, "id", "weight", "key", "timeset"}
 """What may stand beside the ends of an edge that has no relation."""
 
-Columns = Sequence[int | str]
 Row = tuple[int, list[str]]
-
-Said = tuple[tuple[str, str, str], list[tuple[str, str]], str]
-"""A fact, what is said of it, and where it stands."""
-
-
-class Edges(NamedTuple):
-    """Facts of a file, or part of one, that holds triples.
-
-    Attributes:
-        first, last: the first one's place in the encoder, and that after the last one.
-        said: what further columns say of them.
-    """
-
-    first: int
-    last: int
-    said: Sequence[Said] = ()
-
 
 _NUMBERS = "", "id", "key", "timeset", "relation_id", "human_readable_id", "triple"
 _UNSAID = frozenset((*_NUMBERS, "head_name", "tail_name", "source_name", "target_name"))

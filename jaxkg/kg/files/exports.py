@@ -10,6 +10,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
+
+Columns = Sequence[int | str]
+
+Said = tuple[tuple[str, str, str], list[tuple[str, str]], str]
+"""A fact, what is said of it, and where it stands."""
+
+
+class Edges(NamedTuple):
+    """Facts of a file, or part of one, that holds triples.
+
+    Attributes:
+        first, last: the first one's place in the encoder, and that after the last one.
+        said: what further columns say of them.
+    """
+
+    first: int
+    last: int
+    said: Sequence[Said] = ()
+
 
 _MARK = re.compile(r"(?P<name>[^:]*):(?P<mark>ID|LABEL|START_ID|END_ID|TYPE)(?:\([^)]*\))?")
 _MARKED = {"ID": "id", "LABEL": "type", "START_ID": "head", "END_ID": "tail", "TYPE": "relation"}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.files.delimited import HEADER, Columns, Row, header_columns
+from jaxkg.kg.files.delimited import HEADER, Row, header_columns
+from jaxkg.kg.files.exports import Columns
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import as_json, cell_text

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import Columns, Edges
+from jaxkg.kg.files.exports import Columns, Edges
 from jaxkg.kg.files.textfile import BadLines, Progress
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT

@@ -12,7 +12,8 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.delimited import Columns, Edges, header_columns
+from jaxkg.kg.files.delimited import header_columns
+from jaxkg.kg.files.exports import Columns, Edges
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
 from jaxkg.kg.files.json.shape import (
     Listed,

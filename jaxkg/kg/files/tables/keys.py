@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.delimited import Edges
+from jaxkg.kg.files.exports import Edges
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import is_nothing
 from jaxkg.words import relation_words, singular

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.delimited import SEPARATORS, Columns, read_delimited, read_names
+from jaxkg.kg.files.delimited import SEPARATORS, read_delimited, read_names
+from jaxkg.kg.files.exports import Columns
 from jaxkg.kg.files.formats import graph_format
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
 from jaxkg.kg.files.protocol import Intake, Options
