@@ -264,14 +264,24 @@ class GraphWords:
         kinds = np.unique(np.concatenate([np.empty(0, np.int32), *tails]))
         return Counter(map(self.class_noun, kinds.tolist()))
 
+    @functools.cached_property
+    def _type_codes_of(self) -> dict[int, int]:
+        """The relation that leads to each class most often, of several that lead to classes."""
+        codes: dict[int, int] = {}
+        facts: Counter[int] = Counter()
+        for code in sorted(self.type_codes) if len(self.type_codes) > 1 else ():
+            kinds, counts = np.unique(self.kg.triples[self._places(code)][:, 2], return_counts=True)
+            for kind, count in zip(kinds.tolist(), counts.tolist()):
+                if count > facts[kind]:
+                    codes[kind], facts[kind] = code, count
+        return codes
+
     def class_told(self, relation: str, kind: str) -> str:
         """The noun for all of a class, by an inverse type relation and the class's id; "" where
         there is another relation or class that it could be."""
-        if len(self.type_codes) != 1 or not relation.startswith("^"):
+        code, row = self.kg.relation_code(relation) - self.kg.num_relations, self.kg.entity(kind)
+        if code not in self.type_codes or self._type_codes_of.get(row, code) != code:
             return ""
-        if self.kg.relation_code(relation) - self.kg.num_relations not in self.type_codes:
-            return ""
-        row = self.kg.entity(kind)
         noun = self.class_noun(row)
         called = self._classes_called[noun]
         if not called:  # a class of classes alone

@@ -352,6 +352,19 @@ def test_what_is_said(graph, query, sentence):
     assert plain(kg, Grammar(kg).read(sentence)) == plain(kg, query)
 
 
+def test_all_of_a_class_is_said_by_the_relation_that_tells_most_of_it():
+    facts = [(place, "is a", "airport") for place in ("Ely", "Ayr", "Oslo")]
+    facts += [("Ely", "type", "airport"), ("Thames", "type", "river")]
+    kg = KnowledgeGraph.from_triples(facts)
+    every = {
+        name: Step(Entities((kind,)), (f"^{name}",))
+        for name, kind in (("is a", "airport"), ("type", "airport"))
+    }
+    assert say(kg, every["is a"]) == "all airports"
+    assert say(kg, every["type"]) == "things whose type is airport"
+    assert say(kg, Step(Entities(("river",)), ("^type",))) == "all rivers"
+
+
 def test_a_class_in_the_plural_is_said_in_both_numbers():
     kg = KnowledgeGraph.from_triples(
         [("Nightbus", "is a", "bands"), ("Nightbus", "town", "Leeds"), ("Moth", "is a", "bands")]

@@ -122,3 +122,13 @@ def test_who_has_a_name_and_no_id_is_an_answer():
     assert answers == ("_:1",)
     found = cakes.look("What are the steps of Party Cake?").found
     assert ("step",) not in walked(cakes, found)
+
+
+def test_a_class_is_asked_for_by_one_relation_where_that_tells_all_of_it():
+    facts = [(place, "is a", "airport") for place in ("Ely", "Ayr", "Oslo")]
+    facts += [("Ely", "type", "airport"), ("Ely", "height", "5"), ("Ayr", "height", "9")]
+    airports = reader(facts)
+    reading = airports.understand("How many airports are there?").readings[0]
+    assert (reading.words, reading.answers) == ("how many airports", ("3",))
+    both = reader([*facts, ("Bergen", "type", "airport")])
+    assert both.understand("How many airports are there?").readings[0].answers == ("4",)

@@ -152,10 +152,21 @@ class Candidates(Walks):
         return Step(own, self._back(self._types(kind)))
 
     def _types(self, kind: int) -> list[int]:
-        """Codes that lead to a class, or to one below it."""
-        kinds, back = self.vocabulary.under.get(kind, (kind,)), self.vocabulary.inverse
-        codes = self.vocabulary.type_codes
-        return [code for code in codes if np.isin(kinds, self.vocabulary.domain(back(code))).any()]
+        """The relation that leads to a class from all of it; else all that lead there."""
+        if len(self.vocabulary.type_codes) == 1:
+            return self.vocabulary.type_codes
+        if kind not in self._types_known:
+            kinds, back = self.vocabulary.under.get(kind, (kind,)), self.vocabulary.inverse
+            ends = self.vocabulary.around.ends(np.array(kinds))
+            codes = [code for code in self.vocabulary.type_codes if back(code) in ends]
+            size = len(self.vocabulary.classes[kind])
+            whole = [code for code in codes if len(ends[back(code)]) == size]
+            self._types_known[kind] = whole[:1] or codes
+        return self._types_known[kind]
+
+    @functools.cached_property
+    def _types_known(self) -> dict[int, list[int]]:
+        return {}
 
     def _back(self, codes: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.kg.relation_name(self.vocabulary.inverse(code)) for code in codes)
