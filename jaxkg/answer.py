@@ -38,23 +38,24 @@ class Answer(Printed):
         paths: the paths behind them.
         plan: relation paths considered, best first.
         usage: calls, tokens, seconds.
-        abstained: why there is no answer; None where there is one.
-        notes: things the reader should know, e.g. a budget that stopped the search early.
+        abstained: why there is no answer; None if there is an answer.
+        notes: what the user should know, such as a budget that stopped the search early.
         system: name of the system that answered.
         rationale: one or two sentences of a language model on why the cited paths imply the
             answers; None where no model was asked.
-        dropped: what a model named that was never offered to it; no part of the answer.
-        refused: names it chose among the offered without citing a path that ends there, or plans it
-            made that the graph does not bear; no part of the answer either.
-        error: what failed on the way, "kind: detail"; None where nothing did. Counted apart from
+        dropped: names by a language model that it was not offered; not part of the answer.
+        refused: offered names that the model chose without a path that ends there, or plans of the
+            model that do not fit the graph; not part of the answer.
+        error: what failed, as "kind: detail"; None if nothing failed. Errors are counted apart from
             abstentions.
-        passages: source texts that were retrieved, best first; of hypergraphs alone.
-        reading: how the question was read, in words, where it was read as a query graph.
-        query: that query graph, see `jaxkg.query.query_to_dict`.
-        columns: of a table, what its rows are of, and what each of their cells is.
-        readings: how else it may be read, likeliest first; of a withheld answer, how at all.
-        retrieved: ids of the entities that the search had before it chose among them; None where
-            the system does not tell. No part of its JSON: they may be a hundred thousand.
+        passages: retrieved source texts, best first; for hypergraphs alone.
+        reading: the executed query graph in words, if the system executed a query graph.
+        query: this query graph, see `jaxkg.query.query_to_dict`.
+        columns: for a table, what its rows stand for, and the meaning of each cell.
+        readings: other readings of the question, likeliest first; all readings if the answer is
+            withheld.
+        retrieved: ids of the entities that the search reached before it chose among them; None if
+            the system does not report them. The JSON leaves them out, as there may be many.
     """
 
     question: str

@@ -55,13 +55,13 @@ class Question:
     Attributes:
         id: unique within its set.
         text: the wording, without brackets around the topic.
-        topics: ids of the topic entities where they are given; empty means "to be linked".
-        answers: gold answers (entity ids, or names where the set has no ids); None where unknown.
-        paths: gold relation paths, where the set has them; used for scoring only, never to train
+        topics: ids of the topic entities; if empty, the linker finds them.
+        answers: gold answers (entity ids, or names if the set has no ids); None if unknown.
+        paths: gold relation paths, if the set has them. They are used for scoring, not for training
             from answers. An inverse relation is written `^name`.
-        mention: `(start, end)` of the topic in `text`, where it was bracketed.
-        aliases: further names of the gold answer, where there is one and the set tells them.
-        passages: what it is asked over, where it brings texts.
+        mention: `(start, end)` of the topic in `text`, if brackets marked it.
+        aliases: further names of a single gold answer, if the set has them.
+        passages: the texts that the question is asked over, if it brings any.
     """
 
     id: str

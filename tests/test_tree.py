@@ -58,7 +58,7 @@ MOST_STORED = {
     "learn": 45,
     "adjudicate": 60,
     "experiments": 56,
-    "cli": 50,
+    "cli": 45,
     "readings": 43,
     "lm": 14,
 }

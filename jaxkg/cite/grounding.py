@@ -205,17 +205,17 @@ def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str
 
 
 def check(kg: KnowledgeGraph, answer: Answer) -> tuple[str, ...]:
-    """Hold an answer against the graph; `check_all` is much faster for many.
+    """Check an answer against the graph; `check_all` is much faster for many answers.
 
     Every cited triple must stand at its row and read as stated (ids, names, source). Every path
     must be connected in walking order, start at a chosen topic, and have the relation path and the
     sentence its triples yield. Every answer entity must cite paths of this answer, all of which
     end in it, and carry the graph's name. Ids of paths and entities must be unique. An answer
-    without entities must say why, and only such a one may. An answer that carries a query graph is
-    held against what that executes to instead, see `query_faults`.
+    without entities must say why, and no other answer may. If an answer has a query graph, the
+    query graph is executed again and compared instead, see `query_faults`.
 
     Returns:
-        One sentence per fault; empty where the answer is grounded.
+        One sentence per fault; an empty tuple if the answer is grounded.
     """
     return check_all(kg, [answer])[0]
 

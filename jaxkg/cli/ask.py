@@ -196,8 +196,8 @@ def ask(
         typer.Option(
             min=0,
             help=(
-                "Confirm a reading by its printed number (0: the one that answered). It is saved "
-                "and used for later questions; `jaxkg cache` shows and clears saved readings."
+                "Confirm a reading by its printed number (0: the reading above the answers). jaxkg "
+                "saves it and uses it for later questions; `jaxkg cache` shows and clears it."
             ),
         ),
     ] = None,

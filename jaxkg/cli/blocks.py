@@ -148,9 +148,7 @@ class QuestionOptions:
         ),
     ] = None
     link: options.Link = False
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many questions, the first ones.")
-    ] = None
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask only the first N questions.")] = None
 
 
 @dataclasses.dataclass(frozen=True)

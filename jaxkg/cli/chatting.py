@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _HELP = """\
 :why        everything behind the last answer: paths, plan, topics, cost
-:right N    confirm reading N of the last question (0: the one that answered); it is saved
+:right N    confirm reading N of the last question (0: the reading shown); it is saved
 :relations  relations of the graph, most frequent first
 :history    the questions so far
 :quit       leave (so does the end of the input)

@@ -87,9 +87,10 @@ def compare(
     systems: Annotated[
         str,
         typer.Option(
-            help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm lets the model "
-            "judge or help. Differences are taken to the first. With --llm A,B each system that "
-            "asks a model has a column a model; a model of another endpoint is NAME@http://..."
+            help=f"Systems, separated by commas: {', '.join(SYSTEMS)}. NAME+llm is NAME "
+            "with help of a language model. Differences are to the first system. With --llm A,B a "
+            "system that asks a model has a column per model; NAME@URL is a model at another "
+            "endpoint."
         ),
     ],
     run: _ComparisonOptions,

@@ -65,8 +65,8 @@ def evaluate(
         str | None,
         typer.Option(
             "--written",
-            help="Also write the predictions as others do: rog, gnn-rag or subgraphrag, "
-            "separated by commas.",
+            help="Also write the predictions in the form of other projects, separated by commas: "
+            "rog, gnn-rag, subgraphrag.",
         ),
     ] = None,
     retry: Annotated[

@@ -165,7 +165,7 @@ def remove(
     columns: options.Columns = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Remove facts from a saved graph. If one of them is not in it, none is removed."""
+    """Remove facts from a saved graph. If the graph lacks one of them, it is left as it was."""
     from jaxkg.kg.stores import edit
 
     done = edit.remove(folder, load_graph(source, FileOptions(None, format, encoding, columns)))
@@ -281,7 +281,7 @@ def check(
 ) -> None:
     """Look for dangling references, shared names, cycles, and values that do not fit.
 
-    Exit code 1 means that something was found.
+    Exit code 1 means that a check failed.
 
     Example: jaxkg kg check films.csv --only dangling,cycles
     """
@@ -310,7 +310,7 @@ class _WorldOptions:
         0.9
     )
     distractors: Annotated[
-        int, typer.Option(min=0, help="Relations that no question asks about.")
+        int, typer.Option(min=0, help="Number of relations that no question needs.")
     ] = 8
     missing: Annotated[
         float, typer.Option(help="Share of the facts behind answers to leave out of the graph.")

@@ -69,7 +69,7 @@ def build(
     """Build a hypergraph for `--system proh`, and save it in a form that opens at once.
 
     With --llm a language model states the facts of each passage and confirms similar names; replies
-    are saved, so a run that was stopped resumes. Otherwise rules find names: titles and capitalised
+    are saved, so a stopped run resumes. Without a model, rules find names: titles and capitalised
     phrases, but no pronouns and no names in small letters.
     """
     from jaxkg.kg.hypergraph import read

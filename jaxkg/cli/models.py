@@ -113,10 +113,10 @@ def _connected(wanted: ModelOptions, retry: bool) -> Meter:
 
     if wanted.no_cache and (wanted.replay or wanted.replies is not None):
         other = "--replay" if wanted.replay else "--replies"
-        raise JaxkgError(f"{other} wants kept replies, --no-cache keeps none: drop one of them")
+        raise JaxkgError(f"{other} uses saved replies, --no-cache saves none: drop one of them")
     replies = wanted.replies if wanted.replies or wanted.no_cache else _usual_replies()
     if wanted.replay and replies is None:
-        raise JaxkgError("--replay: no replies are kept; name a file of them by --replies")
+        raise JaxkgError("--replay: there are no saved replies; name their file by --replies")
     run = Caps(wanted.budget_calls, wanted.budget_tokens, wanted.budget_price)
     question = Caps(wanted.question_calls)
     endpoint = None
@@ -178,10 +178,10 @@ def check(
     context: options.Context = None,
     extra_body: options.ExtraBody = None,
 ) -> None:
-    """Say whether a model answers, what it takes, how fast it is, and what a question will take.
+    """Say whether a model answers, how fast it is, and how long a question will take.
 
-    Some 600 tokens are read and 80 written. The model is named by --llm or JAXKG_LLM_MODEL, the key
-    is read from OPENAI_API_KEY. Exit code 2 where jaxkg cannot work with it.
+    The check costs about 600 tokens read and 80 written. --llm or JAXKG_LLM_MODEL names the model,
+    OPENAI_API_KEY holds the key. Exit code 2 means that jaxkg cannot work with the model.
     """
     from jaxkg.adjudicate import Backoff, OpenAIBackend, check
 

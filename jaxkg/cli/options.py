@@ -159,7 +159,7 @@ Today = Annotated[
     str | None,
     typer.Option(
         "--today",
-        help='Date that "now" is, as 2015-03-01, for the reader (default: the machine\'s).',
+        help="Date of today, such as 2015-03-01, for the reader (default: the machine's date).",
         show_default=False,
     ),
 ]
@@ -228,7 +228,7 @@ TopK = Annotated[
     typer.Option(
         "--top-k",
         min=1,
-        help="Number of groups of paths that the model sees, at most. Requires --set judge=paths.",
+        help="Largest number of groups of paths in a prompt. Requires --set judge=paths.",
     ),
 ]
 AskModel = Annotated[
@@ -292,7 +292,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         min=0.1,
-        help="Seconds without a sign of the model after which a request fails.",
+        help="Seconds to wait for the next data from the model before a request fails.",
     ),
 ]
 Context = Annotated[

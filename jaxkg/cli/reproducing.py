@@ -34,21 +34,19 @@ if TYPE_CHECKING:
 class _DrawnOptions:
     """What every row is asked, and what it is made of."""
 
-    questions: Annotated[
-        int, typer.Option(min=1, help="Questions of each set, drawn by the seed.")
-    ] = 50
+    questions: Annotated[int, typer.Option(min=1, help="Number of questions of each set.")] = 50
     parts_in: Annotated[
         Path | None,
-        typer.Option("--parts", help="Folder of trained parts, as `jaxkg compare --parts`."),
+        typer.Option("--parts", help="Folder of trained parts, as for `jaxkg compare`."),
     ] = None
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Ask the built-in graph: that it runs, no more.")
-    ] = False
+    demo: Annotated[bool, typer.Option("--demo", help="Only try the method on the demo graph.")] = (
+        False
+    )
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="NAME=VALUE for every row; SYSTEM.NAME=VALUE for one system's."),
+        typer.Option("--set", help="Setting, NAME=VALUE; SYSTEM.NAME=VALUE for one system alone."),
     ] = None
-    seed: Annotated[int, typer.Option(help="Of intervals and of random symbols.")] = 0
+    seed: Annotated[int, typer.Option(help="Random seed of intervals and symbols.")] = 0
 
 
 @spread
@@ -57,25 +55,24 @@ def reproduce(
     how: _DrawnOptions,
     method: Annotated[str | None, typer.Argument(help=f"One of {', '.join(papers())}.")] = None,
     list_all: Annotated[
-        bool, typer.Option("--list", help="Every table and figure with its state; nothing is run.")
+        bool, typer.Option("--list", help="List tables and figures; run nothing.")
     ] = False,
     tables: Annotated[
         list[str] | None,
-        typer.Option("--table", help="2, or f4 for a figure; may be given several times."),
+        typer.Option("--table", help="Number of a table, or f4 for figure 4; may be repeated."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder of the runs, resumed; or none.")
+        Path | None, typer.Option("-o", "--output", help="Folder of the runs; those in it resume.")
     ] = None,
     to_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Print the tables of a method's paper: the paper's numbers, ours, and what differs.
 
-    What can be run at any size is run on questions drawn by the seed; its rows stand beside the
-    paper's with 95 % intervals. A row that lacks a model (--llm, or --replay of kept replies) or a
-    trained part (--parts) says what it lacks; a reply that cannot be read is asked for once more,
-    in all rows alike. Data is read from the folder JAXKG_DATA names. The command that made the
-    recorded numbers is printed with them. In a check-out, the rows of a real model are repeated
-    from its saved replies:
+    The seed draws the questions. The measured rows stand beside the paper's, with 95 % intervals.
+    A row that lacks a model (--llm, or --replay of saved replies) or a trained part (--parts) says
+    so. In all rows, a model is asked once more if its reply cannot be read. The variable JAXKG_DATA
+    names the folder of the data. Recorded numbers are printed with the command that measured them.
+    In a check-out, this command repeats the rows of a real model from its saved replies:
 
     jaxkg reproduce pathhd --table 4 --questions 30 --llm qwen2.5-coder-1.5b --replay --replies
     tests/replies/replies.sqlite.gz

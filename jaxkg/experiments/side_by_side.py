@@ -191,9 +191,9 @@ def write_comparison(
         parts += ["hits@1 (seconds for all questions)", _at_a_glance(outcomes, found)]
     parts.append(_overview(found))
     parts.append(
-        "Differences are paired, from the first system of the set that ran. Calls and tokens are "
-        "means of a question; seconds are of all, compiling included; memory is the process's "
-        "peak while the system ran."
+        "Differences are paired, to the first system that ran. Calls and tokens are means per "
+        "question. Seconds are for all questions and include compilation. Memory is the peak of "
+        "the process while the system ran."
     )
     for name, some in outcomes.items():
         if len(reports := _reports(some)) < 2:

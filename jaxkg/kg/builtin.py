@@ -49,7 +49,7 @@ def _demo_questions() -> tuple[Question, ...]:
 
 
 def demo_questions() -> list[Question]:
-    """40 questions with gold answers and relation paths.
+    """Return 40 questions about the demo graph, with gold answers and relation paths.
 
     >>> question = demo_questions()[0]
     >>> question.text, question.answers, question.paths

@@ -39,15 +39,15 @@ class KnowledgeGraph:
         entity_ids: N unique strings, ascending.
         entity_names: N display names; homonyms share a name and are kept apart by id.
         relations: R relation names, ascending.
-        triples: [T, 3] int32 (head, relation, tail), unique, sorted by column, read-only; of a
-            graph left on disk `PackedTriples`, read in parts as an array is.
+        triples: [T, 3] int32 (head, relation, tail), unique, sorted by column, read-only. A graph
+            that stays on disk has `PackedTriples`, which read in parts.
         aliases: other names, by entity index.
         provenance: where each triple was read (T strings, "" where unknown), if kept.
         duplicates: repeated triples that were merged.
         skipped: one message for each malformed line that was tolerated.
-        relation_labels: R display names; a relation's name opened into words where none is given.
+        relation_labels: R display names; default: the words of the relation's name.
         relation_aliases: further display names, such as other languages', by relation index.
-        meanings: `says_back`, `hierarchy`, `symmetric` of relations where they are declared.
+        meanings: `says_back`, `hierarchy` and `symmetric` by relation, if declared.
     """
 
     entity_ids: NameTable
@@ -122,7 +122,7 @@ class KnowledgeGraph:
         relation_names: Mapping[str, Sequence[str]] | None = None,
         meanings: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Self:
-        """Build a graph from a finished `TripleEncoder`; the readers' way in."""
+        """Build a graph from the table of a `TripleEncoder`, as readers of files do."""
         ids = NameTable.from_names(table.entities, ascending=True)
         display = ids
         if names:

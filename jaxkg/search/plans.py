@@ -174,20 +174,20 @@ def plan_paths(
     batch_size: int = 1024,
     on_progress: Progress | None = None,
 ) -> Plans:
-    """Propose relation paths for each question, hop count included.
+    """Propose relation paths of any length for each question.
 
-    Every path proposed exists in the graph: at each hop only relations that leave the nodes reached
-    so far are considered, and a path that reaches nothing is dropped.
+    Each proposed path exists in the graph: a hop takes only relations that leave the nodes reached
+    so far, and a path that reaches no node is dropped.
 
     Args:
         tensors: the graph.
-        planner: trained for it.
+        planner: a planner for this graph.
         masked: question texts with their topics masked.
-        topics: topic nodes of each question; none means no plan.
-        width: W, paths kept at every hop.
+        topics: topic nodes of each question; a question without topics gets no plan.
+        width: W, number of paths to keep at each hop.
         margin: paths whose log-probability is this far below the best are dropped.
         revisit: which nodes a path may return to ("none" is applied by `execute_paths`).
-        batch_size: questions a batch.
+        batch_size: number of questions per batch.
         on_progress: called with (done, total) questions.
 
     Returns:
@@ -342,9 +342,9 @@ def execute_paths(
         topics: topic nodes of each path.
         relations: [P, L] int32 codes, or [P, L, W] where a hop allows several; NULL-padded.
         revisit: which nodes a path may return to.
-        keep: from [B] indices of paths, one for every row of a batch, to what `execute_batch` keeps
-            in them; rows past the last path repeat the first ones. None keeps every edge.
-        batch_size: paths a batch.
+        keep: function from [B] indices of paths to the edges that `execute_batch` may use for
+            them; rows past the last path repeat the first paths. None allows every edge.
+        batch_size: number of paths per batch.
         on_progress: called with (done, total) paths.
 
     Returns:

@@ -146,7 +146,8 @@ def _sections(answer: Shown, limit: int) -> Iterator[tuple[str, list[_Line]]]:
     """Title and lines of every part that has something to say."""
     paths = cited_paths(answer)
     considered = len(answer.paths) - len(paths)
-    beside = [[_Span(f"{considered:,} more considered, not cited", _FAINT)]] if considered else []
+    more = f"{considered:,} more {'path' if considered == 1 else 'paths'}, not cited"
+    beside = [[_Span(more, _FAINT)]] if considered else []
     mean = "Did you mean" if answer.abstained is not None else "Or did you mean"
     for title, lines in (
         ("Answers", _answers(answer, limit)),

@@ -170,13 +170,13 @@ class OfferedQA(QuestionAnswering):
         best = int(np.argmax(chances))
         chosen, chance = offers[best], float(chances[best])
         calls = f"{choice.usage.calls} {'call' if choice.usage.calls == 1 else 'calls'}"
-        among = f"the model chose among {len(offers)} readings, {calls}"
+        among = f"the model chose among {len(offers)} readings ({calls})"
         others = [
             dataclasses.replace(offers[place].reading, confidence=float(chances[place]))
             for place in np.argsort(-chances, kind="stable").tolist()
         ]
         if chosen.own:
-            note = f"{among}: it keeps to the system's own"
+            note = f"{among} and keeps to the system's own"
             readings = tuple(some for some in others if some != others[0])[:_OTHERS]
             return (
                 dataclasses.replace(answer, notes=(*answer.notes, note), readings=readings),
@@ -188,7 +188,7 @@ class OfferedQA(QuestionAnswering):
         # A calibrated system that withholds a sure reading has another reason than its chance.
         denied = withheld and bool(answer.readings) and first >= self.threshold and not tied
         if withheld and (chance < self.threshold or (denied and best == 0)):
-            why = f"the chance of its choice, {chance:.2f}, is below {self.threshold:.2f}"
+            why = f"the confidence in its choice, {chance:.2f}, is below {self.threshold:.2f}"
             if chance >= self.threshold:
                 why = "it keeps to the reading that the system withholds, which stays withheld"
             note = f"{among}: {why}"

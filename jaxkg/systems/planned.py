@@ -36,22 +36,22 @@ _TOGETHER = 16
 
 @dataclasses.dataclass(frozen=True)
 class PlannedSettings(Checked):
-    """Knobs of planned question answering.
+    """Settings of planned question answering.
 
     Attributes:
         mode: answer with the "best" plan, or with the "union" of all good plans.
-        share: in a union, plans at least this fraction as probable as the best are used.
-        threshold: least confidence to answer at all. Confidence is the best plan's probability
+        share: a union takes the plans that are at least this fraction as probable as the best.
+        threshold: least confidence of an answer. Confidence is the best plan's probability
             times the share of the question's words that the planner has seen in training, or times
             the likeness of the nearest wording.
         width: plans kept at every hop.
         margin: plans whose log-probability is this far below the best are dropped.
-        join: what several topics of a question come to, see `Join`.
-        revisit: which nodes a path may return to; None takes what the planner was trained with.
-        nearest: a question with words that the planner never read is planned as so many of the
-            questions that it was trained on, those nearest to it, see `Wordings.nearest`; 0 plans
-            it as it is. Wants sentence vectors; without them every question is planned as it is.
-        batch_size: questions a batch.
+        join: how the answers of several topics are joined, see `Join`.
+        revisit: which nodes a path may return to; None takes the rule of the planner's training.
+        nearest: number of training questions, nearest in wording, in whose place a question with
+            unknown words is planned, see `Wordings.nearest`; 0 plans the question itself. Requires
+            sentence vectors; without them each question is planned itself.
+        batch_size: number of questions per batch.
     """
 
     mode: Literal["best", "union"] = "best"
@@ -97,14 +97,14 @@ class PlannedQA(PathAnswering[RelationPaths]):
         settings: PlannedSettings = PlannedSettings(),
         encoder: Callable[[], TextEncoder] | None = None,
     ) -> PlannedQA:
-        """Put the parts together.
+        """Build the system from its parts.
 
         Args:
-            kg, planner: the graph, and a planner of it, as `planner_for` or `fit_planner` makes.
-            tensors, linker: of the graph; None makes one.
-            settings: how many paths are tried, how sure they must be.
-            encoder: opens an encoder of texts, called at the first question with words that the
-                planner never read; None plans those as they are.
+            kg, planner: the graph, and a planner for it from `planner_for` or `fit_planner`.
+            tensors, linker: the tensors and the linker of the graph; default: made here.
+            settings: number of paths, threshold and the like.
+            encoder: function that opens a text encoder, called at the first question with words
+                that the planner does not know; None plans such questions without an encoder.
 
         Raises:
             JaxkgError: the planner was trained for another graph.
@@ -115,11 +115,11 @@ class PlannedQA(PathAnswering[RelationPaths]):
 
     @property
     def revisit(self) -> Revisit:
-        """The rule in force."""
+        """Return the rule on which nodes a path may return to."""
         return self.settings.revisit or self.planner.about.get("revisit", "topic")
 
     def propose(self, linked: Linked) -> RelationPaths:
-        """The planner's relation paths; none is used where confidence is too low."""
+        """Return the planner's relation paths; none is used if the confidence is too low."""
         near = self.nearest(linked.masked)
         owner = np.repeat(np.arange(len(near)), [len(some.texts) for some in near])
         starts = linked.starts

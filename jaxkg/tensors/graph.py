@@ -41,15 +41,14 @@ class TensorGraph:
 
 
 def tensor_graph(kg: KnowledgeGraph, *, mesh: Mesh | None = None) -> TensorGraph:
-    """Sort a graph's triples and their inverses into bucketed tensors, and move them over.
+    """Sort a graph's triples and their inverses into padded tensors on the device.
 
     Args:
         kg: any graph with at least one triple.
-        mesh: of devices to divide them over, see `place_graph`; None takes one device. No device
-            is given more than its range.
+        mesh: devices to divide the tensors among, see `place_graph`; default: one device.
 
     Returns:
-        Tensors with E, U and N rounded up to buckets: graphs of similar size share programs.
+        Tensors with E, U and N rounded up to buckets, so graphs of similar size share programs.
 
     Raises:
         JaxkgError: the graph has no triples, or more than 2^30 of them.

@@ -317,7 +317,7 @@ def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, monkeypatch):
     assert code == 0
     for part in (
         "model loopback: answers, ",
-        "Structured output: supported, lists of values do NOT bind.",
+        "the model does NOT keep to a list of allowed values.",
         "readable.",
     ):
         assert part in out
@@ -325,7 +325,7 @@ def test_the_endpoint_is_described_in_plain_words(jaxkg, serve, monkeypatch):
     monkeypatch.setenv("JAXKG_LLM_MODEL", "three")
     code, out, _ = jaxkg("llm", "check")
     assert code == 2
-    assert "It offers: one, two" in out
+    assert "Models there: one, two" in out
     code, _, err = jaxkg("llm", "check", "--base-url", "ftp://nowhere", "--llm", "m")
     assert code == 2
     assert err.count("\n") == 1

@@ -67,7 +67,7 @@ def test_the_whole_answer_as_text(answer):
         "      Alien, directed by: Ridley Scott; Blade Runner, directed by: Ridley Scott; "
         "Blade Runner, starred: Harrison Ford\n"
         "      triples 56 (demo/facts.tsv:62), 149 (demo/facts.tsv:72), 153 (demo/facts.tsv:75)\n"
-        "  5 more considered, not cited\n"
+        "  5 more paths, not cited\n"
         "\n"
         "Plan\n"
         "  0.750  → directed by ← directed by → starred  6 reached, used\n"

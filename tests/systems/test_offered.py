@@ -71,7 +71,7 @@ def test_the_second_reading_is_offered_and_choosing_it_answers(question):
     assert (answer.system, answer.reading) == ("reader+llm", "the founder of Arden")
     assert answer.usage.calls == len(backend.requests)
     assert "the founder of Arden" not in {other.reading for other in answer.readings}
-    assert any("2 calls: the 2nd by the system's score" in note for note in answer.notes)
+    assert any("(2 calls): the 2nd by the system's score" in note for note in answer.notes)
     assert faults(system, parts, answer) == ()
     assert none.requests == []
 

@@ -83,7 +83,7 @@ class ReplyStore:
             self._database = self._opened()
         except (OSError, sqlite3.Error) as error:
             if read_only or _is_foreign(self.path):
-                raise JaxkgError(f"{self.path}: cannot open it to keep replies: {error}") from error
+                raise JaxkgError(f"{self.path}: cannot open it to save replies: {error}") from error
             self._give_up(error)
 
     def get(self, keys: Sequence[str]) -> dict[str, Reply]:

@@ -57,8 +57,8 @@ def read_capacity(base_url: str, model: str, fetch: Callable[[str], Any]) -> Cap
                 if (context := _count(fields, name)) is not None:
                     return Capacity(context, 1 if local else None, "/models")
     if local:
-        return Capacity(SMALLEST, 1, "assumed, it does not say")
-    return Capacity(None, None, "it does not say")
+        return Capacity(SMALLEST, 1, "assumed; the server does not say")
+    return Capacity(None, None, "the server does not say")
 
 
 def is_local(url: str) -> bool:

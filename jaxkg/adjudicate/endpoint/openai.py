@@ -137,7 +137,7 @@ class OpenAIBackend(Closing):
         """What the endpoint bears, as it says itself; asked once, when first wanted."""
         self._check_open()
         if self._address.startswith(HOSTED):
-            return Capacity(None, None, "it does not say")
+            return Capacity(None, None, "the server does not say")
         return read_capacity(self._address, self.model, self._json_at)
 
     @property

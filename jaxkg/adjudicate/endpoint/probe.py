@@ -106,9 +106,9 @@ def check(backend: Backend) -> Check:
     plain = _asked(backend, prompts.PROBE_PLAIN, max_tokens=16)
     if plain.error is not None:
         lines = [f"{head}: does not answer ({plain.error}).", _ADVICE.get(plain.error, "")]
-        lines.append(f"It said: {plain.detail}")
+        lines.append(f"The error: {plain.detail}")
         if plain.error == "not_found" and remote and (listed := remote.models()):
-            lines.append(f"It offers: {', '.join(listed[:20])}")
+            lines.append(f"Models there: {', '.join(listed[:20])}")
         return Check(False, False, False, plain.seconds, tuple(filter(None, lines)))
     shaped = _shaped(backend, prompts.PROBE_STRUCTURED, _City)
     readable, trouble = _readable(shaped, _City)
@@ -123,17 +123,18 @@ def check(backend: Backend) -> Check:
     if remote:
         lines += _capacity(remote)
     if read is None or written is None:
-        lines.append("It reports no token counts: they, and prices, will be estimates.")
+        lines.append("The server reports no token counts: jaxkg estimates them, and prices.")
     else:
         lines.append(f"Speed: {read:.0f} tokens a second read, {written:.1f} written.")
     if shaped.structured:
         lines.append(
-            f"Structured output: supported, lists of values {'bind' if chooses else 'do NOT bind'}."
+            "Structured output: supported; the model "
+            f"{'keeps' if chooses else 'does NOT keep'} to a list of allowed values."
         )
     elif remote:
         lines.append("Structured output: not supported; schemas are sent as instructions.")
     verdict = "readable" if readable else f"NOT readable, {trouble}"
-    lines.append(f"A reply with a schema: {verdict}.")
+    lines.append(f"A reply in a given form: {verdict}.")
     lines.append(f"Log-probabilities: {'yes' if long.alternatives else 'no'}.")
     if remote:
         lines += [f"Learnt: it {words}" for words in remote.dialect.learnt]
@@ -182,7 +183,7 @@ def _capacity(backend: OpenAIBackend) -> list[str]:
     context = "unknown" if backend.context is None else f"{backend.context:,} tokens"
     source = f" ({held.source})" if backend.context == held.context else ""
     slots = f", slots: {held.slots}" if held.slots else ""
-    return [f"Context: {context}{source}{slots}; {width} at a time."]
+    return [f"Context: {context}{source}{slots}; requests at a time: {width}."]
 
 
 def _readable(reply: Reply, schema: type[BaseModel]) -> tuple[bool, str]:

@@ -205,12 +205,12 @@ def pathmind(
     encoder: Annotated[
         str | None,
         typer.Option(
-            help="Text encoder of questions and relations: minilm (default: words and letters)."
+            help="Text encoder of questions and relations: minilm (default: hashed words)."
         ),
     ] = None,
     paths: Annotated[
         bool,
-        typer.Option("--paths", help="Learn from the relation paths of the questions as well."),
+        typer.Option("--paths", help="Learn from gold relation paths, too."),
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Number of passes over the questions.")] = 2,
     checkpoints: Annotated[
@@ -282,11 +282,11 @@ def lm(
     fresh: Fresh = False,
     seed: Annotated[int, typer.Option(help="Random seed of the weights and the order.")] = 0,
 ) -> None:
-    """Teach a local language model, for `--llm local:FOLDER`: completions, or which is better."""
+    """Train a language model for `--llm local:FOLDER`: imitate (--sft) or prefer (--dpo)."""
     if (sft is None) == (dpo is None):
-        raise JaxkgError("give --sft FILE or --dpo FILE, one of them")
+        raise JaxkgError("give either --sft FILE or --dpo FILE")
     if dpo is not None and base is None:
-        raise JaxkgError("--dpo needs --base FOLDER: preferences teach a model that can write")
+        raise JaxkgError("--dpo requires --base FOLDER, a model that was trained before")
     from jaxkg.learn.lm.training import TrainConfig, align, train
     from jaxkg.lm import LanguageModel, LMConfig, LMTokenizer
     from jaxkg.lm.examples import examples_of, lesson_texts, read_lessons

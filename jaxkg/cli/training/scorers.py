@@ -53,8 +53,8 @@ def ranked(
 ) -> None:
     """Learn to rank relation paths by their texts, for `--system ranked --set model=FOLDER`.
 
-    Right are the paths that a question brings (its own, or those of its gold subgraph), else those
-    that lead from its topics to its answers.
+    The right paths are those in the question file (or in its gold subgraphs); without them, all
+    paths from topics to answers.
     """
     from jaxkg.learn.ranker.fit import fit_ranker
     from jaxkg.learn.ranker.train import RankerConfig
@@ -176,9 +176,7 @@ def guided(
 @spread
 def kge(
     fit: FitOptions,
-    validation: Annotated[
-        Path, typer.Option(help="File of facts by which the best epoch is chosen.")
-    ],
+    validation: Annotated[Path, typer.Option(help="File of facts to choose the best epoch by.")],
     test: Annotated[
         Path | None, typer.Option(help="File of facts to rank once at the end.")
     ] = None,

@@ -464,7 +464,7 @@ def _fields(count: int) -> str:
 def _hint(text: str, format: str) -> str:
     for other, separator in SEPARATORS.items():
         if other != format and text.count(separator) >= 2:
-            return f"; in the format {other!r} it would have more"
+            return f"; the line looks like the format {other!r}"
     if text.count(SEPARATORS[format]) > 2 and format != "csv":
         return "; names that hold the separator need CSV with quotes, or JSON lines"
     return ""

@@ -80,7 +80,7 @@ def read(path: Path, intake: Intake) -> None:
     if format == "table" or headed or looks or (rows and beside):
         reading = read_table(path, intake, kept=kept if some_left_out else None)
         if looks and not headed and others is None:
-            reading += f"; if rows are triples, the format is {format!r}"
+            reading += f"; if each row is a triple, name the format {format!r}"
         intake.tell(reading)
         return
     if options.guess and format != "metaqa" and _names_and_texts(rows):

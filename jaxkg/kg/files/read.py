@@ -43,44 +43,42 @@ def read_graph(
 ) -> KnowledgeGraph:
     """Read a knowledge graph from a file, a folder of files, or one that `save_graph` wrote.
 
-    `jaxkg formats` lists the formats that there are (`jaxkg.kg.files.formats.registry`). Each looks
-    at a file's name and beginning and says how likely the file is its own; the surest reads it, and
-    one that is nearly as sure is reported. A folder is one graph: its tables refer to one another
-    by names or numbers (`jaxkg.kg.files.tables.keys`), a file of nodes and one of edges are among
-    them (`jaxkg.kg.files.exports`).
+    `jaxkg formats` lists the formats (`jaxkg.kg.files.formats.registry`). Each format looks at the
+    name and the first lines of a file and says how likely the file is its own. The likeliest
+    format reads the file; a format that is nearly as likely is reported. A folder is one graph:
+    its tables refer to one another by names or numbers (`jaxkg.kg.files.tables.keys`), and it may
+    hold a file of nodes and a file of edges (`jaxkg.kg.files.exports`).
 
-    Files may be packed by gzip or zstd. Blank lines are passed over, blanks around names are cut
-    off. The first line of a TSV or CSV file is a header where it names head (or subject, source,
-    from, entity), relation (or predicate, property, type) and tail (or object, target, to, value),
-    or is `h r t` or `s p o`; the columns are then taken by these names. It is a table's header
-    where the first of its columns is called id, key, name or the like, or where no format is named
-    and the rows look like a table, see `jaxkg.kg.files.tables.shape.rows_are_entities`.
+    Files may be packed by gzip or zstd. Blank lines and blanks around names are ignored. The first
+    line of a TSV or CSV file is a header of triples if it names head (or subject, source, from,
+    entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
+    `h r t` or `s p o`. It is the header of a table if its first column is called id, key, name or
+    the like, or if no format is named and the rows look like a table, see
+    `jaxkg.kg.files.tables.shape.rows_are_entities`.
 
     Args:
         path: the file or folder.
-        format: the name of a format. Default: recognised as above.
-        columns: head, relation and tail columns, by position from 0 or by name (a header's, a
-            Parquet column's, a JSON key). Default: by name as above, else the first three.
-        names: display names: a mapping, or a file of `id<TAB>name` lines, whose further names for
-            an id become aliases. An id is an entity's, or the name of a relation. They win over
-            names inside `path`; ids the graph does not have are left out.
-        provenance: where a triple's source comes from. None: what the file itself says (a
-            JSON-lines field, Parquet column or named header column `source`); True: "file:line"
-            (for RDF the file alone, for Excel "file:sheet:row"), after a JSON line's own `source`;
-            False: nothing is kept; a position or name: that column.
-        encoding: of text files, `names` included; RDF, GraphML, Excel and Parquet know their own.
-        skip_bad: how many malformed lines to tolerate. What was skipped stands in the graph's
-            `skipped`.
-        lines: keep "file:line" where the file itself says nothing (text formats and Excel only).
-        language: of labels (RDF, Wikidata): theirs is the name that is shown, others are aliases.
-        strict: refuse a table's rows that have more or fewer cells than its header, which are left
-            out otherwise.
-        on_reading: called with words on how a header was taken and what was left out.
-        on_progress: called now and then with what is done and what there is in all (bytes on
-            disk; rows of a Parquet table).
-        mapping: what relations mean, see `jaxkg.kg.mapping`. Default: what lies beside the data,
-            if anything.
-        left_out: takes what was not taken, by reason.
+        format: the name of a format; default: recognised as above.
+        columns: head, relation and tail columns, by position from 0 or by name (in a header, of a
+            Parquet column, or a JSON key); default: by name as above, otherwise the first three.
+        names: display names of entities and relations, by id: a mapping, or a file of
+            `id<TAB>name` lines, whose further names for an id become aliases. They replace the
+            names in `path`; ids that the graph does not have are left out.
+        provenance: the source of each triple. None: what the file says (a JSON-lines field, Parquet
+            column or header column `source`). True: "file:line" (for RDF the file alone, for Excel
+            "file:sheet:row"), or a JSON line's own `source`. False: no source. A position or name:
+            that column.
+        encoding: encoding of text files, also of `names`; RDF, GraphML, Excel and Parquet state
+            their own.
+        skip_bad: number of malformed lines to tolerate; `skipped` of the graph lists them.
+        lines: use "file:line" if the file states no source (text formats and Excel only).
+        language: language of the labels to show (RDF, Wikidata); other labels become aliases.
+        strict: refuse a table whose rows have more or fewer cells than its header; default: such
+            rows are left out.
+        on_reading: called with a text on how a file was read and what was left out.
+        on_progress: called with (done, total): bytes on disk, or rows of a Parquet table.
+        mapping: what relations mean, see `jaxkg.kg.mapping`; default: a file beside the data.
+        left_out: counts what was left out, by reason.
 
     Raises:
         JaxkgError: no such file, an unknown format, an option the format has no use for, a

@@ -38,9 +38,9 @@ def save_graph(
     A graph saved there before is replaced; anything else in the way is left alone.
 
     Args:
-        graph: to save.
-        folder: to save it to.
-        beside: writes what else shall be in the folder, before it appears.
+        graph: the graph to save.
+        folder: the folder to write; it appears when all of it is written.
+        beside: function that writes further files into the folder before it appears.
 
     Returns:
         The folder.
@@ -90,11 +90,12 @@ def open_graph(
     """Open a saved graph; its names stay on disk until they are read.
 
     Args:
-        folder: as given to `save_graph`.
-        verify: read every byte and compare it with the recorded SHA-256 (a second for a gigabyte).
-            False checks the files' sizes and the arrays' shapes alone; None reads small folders.
-        changed: with what was added and removed since it was saved.
-        packed: leave its triples on disk, too, as `PackedTriples`.
+        folder: a folder that `save_graph` wrote.
+        verify: read each byte and compare it with the saved SHA-256 (about a second per gigabyte).
+            False checks the sizes of files and the shapes of arrays alone; None verifies small
+            folders.
+        changed: apply the additions and removals since the graph was saved.
+        packed: leave the triples on disk, too, as `PackedTriples`.
 
     Raises:
         JaxkgError: no such folder, not a saved graph, written by a newer version, or damaged.

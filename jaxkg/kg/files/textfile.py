@@ -83,7 +83,8 @@ def existing(path: str | os.PathLike[str]) -> Path:
     while not folder.is_dir() and folder != folder.parent:
         folder, wanted = folder.parent, folder.name
     entries = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
-    raise JaxkgError(f"{path}: no such file; looked in {folder}{nearest(wanted, entries)}")
+    place = "this folder" if folder == Path() else folder
+    raise JaxkgError(f"{path}: no such file; looked in {place}{nearest(wanted, entries)}")
 
 
 def plain_name(path: Path) -> str:

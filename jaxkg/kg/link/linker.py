@@ -81,11 +81,11 @@ class Linker:
         ('Heat', 13, 17, 'folded', True)
 
     Args:
-        graph: whose names and aliases are to be found.
-        threshold: least score of a chosen link, in [0, 1]. Where none reaches it nothing is
-            chosen and the near misses are returned as runners-up.
-        max_topics: most mentions to choose; homonyms of one mention count as one.
-        runners_up: most links to return beside the chosen ones.
+        graph: the graph whose names and aliases the linker finds.
+        threshold: least score of a chosen link, in [0, 1]. If no link reaches it, none is chosen
+            and near misses are returned as runners-up.
+        max_topics: largest number of mentions to choose; homonyms of a mention count once.
+        runners_up: largest number of further links to return.
     """
 
     def __init__(
@@ -132,12 +132,13 @@ class Linker:
         """Find the topic entities of one question, each with its index.
 
         Args:
-            text: the question. `[...]` around the topic marks its mention and is taken off.
-            mention: `(start, end)` of the topic in `text`, where it is known.
+            text: the question. `[...]` may mark the mention of the topic; the brackets are removed.
+            mention: `(start, end)` of the topic in `text`, if known. It is matched whole or not
+                at all.
 
         Returns:
-            Links, best first: the chosen ones, then runners-up. Spans count characters of the
-            text without brackets. A mention that is given is matched whole or not at all.
+            Links, best first: chosen links, then runners-up. Spans count characters of the text
+            without brackets.
 
         Raises:
             JaxkgError: `mention` is not a span of the text.

@@ -44,17 +44,17 @@ class Topics:
 def find_topics(
     linker: Linker, questions: Sequence[Question], *, use_given: bool = True
 ) -> list[Topics]:
-    """Resolve the topics of questions.
+    """Find the topics of questions.
 
     Args:
-        linker: of the graph asked.
-        questions: with or without topics.
-        use_given: take a question's own `topics` and `mention` where it has them; False links
-            every question from its bare text.
+        linker: the linker of the graph.
+        questions: questions with or without topics.
+        use_given: use the `topics` and the `mention` of a question if it has them; False links
+            every question from its text alone.
 
     Returns:
-        Topics of each question. A given topic is kept as it is; the linker then only says where it
-        is mentioned, if the question does not.
+        Topics of each question. A given topic is used as it is; the linker only finds its mention,
+        if the question has none.
     """
     found = []
     for question in questions:

@@ -76,16 +76,16 @@ def read_questions(
 
     Args:
         path: a UTF-8 file in one of the formats of the module's table.
-        format: its name; None detects it from the first line.
-        answer_field: `freebase` only: where the gold answers are, `"a_entity"` (those in the
-            graph) or `"answer"` (the benchmark's full list, nulls left out). None takes
-            `a_entity` where the line has it and `answer` otherwise.
+        format: the name of the format; None detects it from the first line.
+        answer_field: for `freebase` only, the field of the gold answers: `"a_entity"` (answers in
+            the graph) or `"answer"` (the benchmark's full list without nulls). None takes
+            `a_entity` if the line has it, otherwise `answer`.
 
     Returns:
-        The questions in file order. MetaQA's `paths` come from the sibling `*_qtype.txt` where
-        there is one, an inverse relation written `^name`. WebQSP and CWQ paths are plain relation
-        names, to be followed from either end. Topics and answers are entity names as those graphs
-        have them.
+        The questions in file order. MetaQA's `paths` come from `*_qtype.txt` beside the file, if
+        it is there; an inverse relation is written `^name`. Paths of WebQSP and CWQ are plain
+        relation names, to be followed from either end. Topics and answers are entity names as in
+        the graphs of these sets.
 
     Raises:
         JaxkgError: no such file, not UTF-8, or a line that is not what the format promises.

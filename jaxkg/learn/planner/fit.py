@@ -66,19 +66,19 @@ def fit_planner(
     revisit: Revisit | None = None,
     training: Training = Training(),
 ) -> tuple[Planner, FitReport]:
-    """Train a planner from questions and their answers; gold paths are never looked at.
+    """Train a planner from questions and their answers, without gold paths.
 
     Args:
         kg, tensors: the graph.
-        questions: with `answers`; topics given or to be linked.
+        questions: questions with `answers`; topics are linked if not given.
         held_out: share of the questions that only choose the epoch.
         config: sizes and schedule.
         revisit: which nodes a path may return to; None chooses by the answers, see
             `revisit_rule`.
-        training: how it is run.
+        training: seed, checkpoints and progress.
 
     Returns:
-        The planner, and what became of the questions.
+        The planner, and a report of how many questions it learnt from.
 
     Raises:
         JaxkgError: there is nothing to learn from.

@@ -29,14 +29,14 @@ def planner_for(
     seed: int = 0,
     on_progress: Callable[[str, int, int], None] | None = None,
 ) -> Planner:
-    """Open a planner, or make one without any question set and keep it for next time.
+    """Open a planner, or make one without questions and save it for the next time.
 
     Args:
         kg, tensors: the graph.
-        folder: of a trained planner. None takes the one shipped for the built-in graph; for any
-            other it looks in the cache, and makes one from relation labels otherwise.
-        seed: of training; the built-in graph's is shipped for seed 0, and made from the built-in
-            questions for others.
+        folder: folder of a trained planner. None takes the shipped planner of the demo graph. For
+            another graph it takes the planner in the cache, or makes one from relation labels.
+        seed: random seed of the training. The demo graph's planner is shipped for seed 0; for
+            another seed it is trained on the demo questions.
         on_progress: called with (stage, done, total).
 
     Raises:

@@ -196,9 +196,9 @@ def planner_from_labels(
     Args:
         kg, tensors: the graph.
         config: sizes and schedule; no words are hidden.
-        most: relation paths of two or more hops to say.
-        per_path: wordings of each path; single relations get twice as many.
-        seed: of paths, wordings and training.
+        most: largest number of relation paths of two or more hops to learn.
+        per_path: number of wordings of each path; single relations get twice as many.
+        seed: random seed of paths, wordings and training.
         on_progress: called with (stage, done, total).
 
     Returns:

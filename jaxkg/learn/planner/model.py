@@ -25,16 +25,16 @@ _FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 2, "`jaxkg train pl
 
 @dataclasses.dataclass(frozen=True)
 class Planner(ReadsWords):
-    """Everything needed to plan on one graph.
+    """A trained planner for one graph.
 
     Attributes:
         params: weights.
         relations: names of the graph's relations, in code order.
-        hasher: how words become buckets.
-        hops: longest path it plans.
-        seen: [V] bool, buckets of the words it was trained on.
-        about: what it was trained on and how well it did, for people.
-        wordings: the questions it was trained on; none of a planner made of relation labels.
+        hasher: maps words to buckets.
+        hops: length of the longest path that it plans.
+        seen: [V] bool, buckets of the words in its training questions.
+        about: training set and scores, for people.
+        wordings: its training questions; empty for a planner made from relation labels.
     """
 
     params: PlannerParams
@@ -47,7 +47,7 @@ class Planner(ReadsWords):
 
     @property
     def on_device(self) -> tuple[PlannerParams, jax.Array]:
-        """The weights and `label_ngrams`, put on the device once."""
+        """Return the weights and `label_ngrams` on the device."""
         return self._on_device
 
     @functools.cached_property
@@ -55,7 +55,7 @@ class Planner(ReadsWords):
         return jax.device_put((self.params, self.label_ngrams()))
 
     def check_graph(self, kg: KnowledgeGraph) -> None:
-        """Refuse a graph this planner was not trained for.
+        """Refuse a graph that the planner was not trained for.
 
         Raises:
             JaxkgError: the graph's relations differ from the planner's.
@@ -63,14 +63,14 @@ class Planner(ReadsWords):
         self.check_relations(kg.relations)
 
     def check_relations(self, relations: Sequence[str]) -> None:
-        """As `check_graph`, where the relations are all there is of a graph."""
+        """Refuse other relations than those of the training, as `check_graph` does."""
         _FOLDER.check_relations(self.relations, relations)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
+        """Write the planner to a folder.
 
         Raises:
-            JaxkgError: the folder holds something that is no planner.
+            JaxkgError: the folder holds something other than a planner.
         """
         return _FOLDER.save(
             folder,
@@ -88,7 +88,7 @@ class Planner(ReadsWords):
         """Read a planner written by `save`.
 
         Raises:
-            JaxkgError: it is missing, damaged or of another version.
+            JaxkgError: the planner is missing, damaged or of another version.
         """
         with _FOLDER.reading(folder) as (meta, arrays):
             hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])

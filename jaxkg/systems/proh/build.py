@@ -62,9 +62,9 @@ def read_corpus(
         if document[1].strip():
             documents.append(document)
         elif on_left_out is None:
-            raise JaxkgError(f"{place}: has no text")
+            raise JaxkgError(f"{place}: no text")
         else:
-            on_left_out(f"{place}: has no text, left out")
+            on_left_out(f"{place}: no text, left out")
     if not documents:
         raise JaxkgError(f"{os.fspath(path)}: no document has any text")
     return documents

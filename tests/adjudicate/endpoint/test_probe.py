@@ -21,11 +21,11 @@ def test_a_good_endpoint(serve, backend_of):
     assert (found.chooses, found.logprobs, found.context) == (True, False, 4096)
     text = found.text()
     assert f"{server.url}, model loopback: answers, 0.0" in text
-    assert "Structured output: supported, lists of values bind." in text
-    assert "Context: 4,096 tokens (assumed, it does not say), slots: 1; 1 at a time." in text
+    assert "Structured output: supported; the model keeps to a list of allowed values." in text
+    assert "(assumed; the server does not say), slots: 1; requests at a time: 1." in text
     assert "Log-probabilities: no." in text
     assert " s  llm-planned, 4.4 calls" in text
-    assert "A reply with a schema: readable." in text
+    assert "A reply in a given form: readable." in text
     assert "Price: 0.5 + 1.5 USD per million tokens." in text
     assert len(server.bodies) == 5
 
@@ -73,7 +73,7 @@ def test_failures_in_plain_words(serve, backend_of, behaviour, kind, advice):
 def test_an_unknown_model_is_told_with_those_there_are(serve, backend_of):
     found = check(backend_of(serve(models=("small", "large"))))
     assert "does not know this model" in found.text()
-    assert "It offers: small, large" in found.text()
+    assert "Models there: small, large" in found.text()
 
 
 def test_nobody_there():

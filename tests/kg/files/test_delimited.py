@@ -117,7 +117,7 @@ def test_line_numbers_hold_across_blocks(read, monkeypatch):
         ("a|r|b\na| |b\n", "kb.txt", r"kb.txt:2: a blank name: 'a\| \|b'"),
         ("a|r|b|c\n", "kb.txt", r"kb.txt:1: 4 fields: .*expected head\|relation\|tail"),
         ("a\tb\n", "kb.tsv", r"kb.tsv:1: 2 fields: 'a\\tb'; expected head<TAB>relation<TAB>tail"),
-        ("a,b,c\n", "kb.tsv", r"kb.tsv:1: 1 field: 'a,b,c'.*in the format 'csv' it would"),
+        ("a,b,c\n", "kb.tsv", r"kb.tsv:1: 1 field: 'a,b,c'.*looks like the format 'csv'"),
         ("a\tr\tb\t1\na\tr\tb\n", "kb.tsv", "kb.tsv:2: 3 fields where the first line has 4"),
         ("a\tr\tb\n\t\t\n", "kb.tsv", "kb.tsv:2: a blank name"),
         ('a,r,b\nc,r,"d"x\n', "kb.csv", r"""kb.csv:2: not CSV \(.*: 'c,r,"d"x'; expected"""),
@@ -215,7 +215,7 @@ def test_a_missing_side_file_is_told(read, tmp_path):
         ("t\tr\th\n1979\trelease_year\tAlien\nRidley Scott\tdirected_by\tAlien\n",
          "kb.tsv", "h, r, t: taken as head, relation, tail; 2 facts"),
         ("id,release_year,directed_by\nAlien,1979,Ridley Scott\n",
-         "kb.csv", "one entity per row, id is its id, other columns are relations; 2 facts"),
+         "kb.csv", "each row is a thing, id is its id, the other columns are relations; 2 facts"),
     ],
 )  # fmt: skip
 def test_other_headers_are_known_and_told(read, text, name, told):

@@ -129,7 +129,7 @@ def test_plain_records_are_entities(tmp_path, read):
     graph = read(records, on_reading=heard.append, lines=True)
     assert {graph.triple(row) for row in range(graph.num_triples)} == expected
     assert (
-        "read as a table: one entity per record, name is its id, other keys are relations"
+        "read as a table: each record is a thing, name is its id, the other keys are relations"
         in heard[0]
     )
     assert {graph.source(row) for row in range(4)} == {"kb.jsonl:1"}

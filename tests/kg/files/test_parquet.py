@@ -174,7 +174,7 @@ def test_a_table_of_any_kind_of_columns(read):
         ("Bo", "manager_id", "Ann"), ("Ann", "hired", "2020-01-01"), ("Bo", "hired", "2020-01-02"),
         ("Ann", "tags", "x"), ("Ann", "tags", "y"), ("Ann", "rate", "1.5"),
     }  # fmt: skip
-    assert "read as a table: one entity per row, id is its id" in heard[0]
+    assert "read as a table: each row is a thing, id is its id" in heard[0]
     assert {graph.source(row) for row in range(graph.num_triples)} == {
         "kb.parquet:1",
         "kb.parquet:2",

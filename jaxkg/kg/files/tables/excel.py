@@ -94,7 +94,7 @@ def read_excel(path: Path, intake: Intake) -> None:
         if every or (plain and (is_header(words) or looks)):
             how = take_table(place, sheet.title, batches, intake)
             if not every and not is_header(words):
-                otherwise = "; if rows are triples, the format 'excel' takes three columns so"
+                otherwise = "; if each row is a triple, the format 'excel' takes three columns so"
             rows_called = {row_id(tables[-1].one, id) for id in ids}
             shared |= known & rows_called
             known |= rows_called

@@ -191,8 +191,8 @@ class Records:
         if self._nameless:
             how = f"read as a table: {self.key} {self._why}, so a record has no name; "
             return table, f"{how}its keys are relations"
-        how = f"read as a table: one entity per record, {self.key} is its id, "
-        how += "other keys are relations"
+        how = f"read as a table: each record is a thing, {self.key} is its id, "
+        how += "the other keys are relations"
         how += f", its class is {self._sort!r}" if self._sort else ""
         return table, how + (f", called {item} and its number" if item else "")
 

@@ -27,7 +27,7 @@ from jaxkg.kg.files.tables.keys import (
 from jaxkg.kg.queries.columns import all_days, all_values, is_value, read_column
 from jaxkg.words import relation_words
 
-PLAIN_TABLE = "read as a table: one entity per row"
+PLAIN_TABLE = "read as a table: each row is a thing"
 """How what is told of a table begins whose rows the first column calls."""
 RAGGED = "rows with more or fewer cells than columns"
 MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
@@ -293,7 +293,7 @@ def take_table(
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
     name = f", {' '.join(header.columns[at] for at in parts)} is its name" if parts else ""
-    how = f"{PLAIN_TABLE}, {id} is its id{name}, other columns are relations"
+    how = f"{PLAIN_TABLE}, {id} is its id{name}, the other columns are relations"
     if header.nameless:
         how = f"read as a table: {why}, so a row has no name; its columns are relations"
     how += f", its class is {header.sort!r}" if header.sort else ""

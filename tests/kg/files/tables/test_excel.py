@@ -159,7 +159,7 @@ def test_sheets_are_tables_whatever_their_first_column_is_called(book):
     graph = read_graph(path, on_reading=heard.append)
     assert {("Ada", "Site", "Hill"), ("Cid", "Built", "2010")} <= facts(graph)
     assert {("Lathe", "Weight", "3"), ("Wheel", "Glaze", "honey")} <= facts(graph)
-    assert "below 'Kilns of 2024'; if rows are triples, the format 'excel' takes" in heard[0]
+    assert "below 'Kilns of 2024'; if each row is a triple, the format 'excel' takes" in heard[0]
     assert "Glaze: several in a cell, told apart at ','" in heard[0]
     graph = read_graph(path, format="excel", on_reading=heard.append)
     assert ("Kiln", "Site", "Built") in facts(graph)

@@ -116,9 +116,9 @@ def test_rows_that_are_entities_are_known_without_a_word(read, text, fact, count
     of = {tail for _, relation, tail in facts(graph) if relation == "is a"}
     assert of == {text.replace(";", ",").split(",")[0].lower()}
     assert graph.num_triples == count
-    assert "read as a table: one entity per row" in heard[0]
+    assert "read as a table: each row is a thing" in heard[0]
     assert f"its class is {of.pop()!r}" in heard[0]
-    assert "if rows are triples, the format is 'csv'" in heard[0]
+    assert "if each row is a triple, name the format 'csv'" in heard[0]
     assert ("person", "department", "boss") in facts(read(PEOPLE, "kb.csv", format="csv"))
     tabs = read(FIRMS.replace(",", "\t"), "kb.txt")
     assert facts(tabs) == facts(read(FIRMS, "kb.csv"))
