@@ -251,7 +251,8 @@ class Walks:
     def joins_others(self, entity: int) -> bool:
         """Whether a node but joins others, as a row of sales does; not a person who has no id."""
         if self.kg.has_name(entity) and is_blank(self.kg.entity_ids[entity]):
-            return self.is_number(entity) or entity in self._statements
+            *_, number = self.kg.name(entity).split()
+            return number.isdecimal() or entity in self._statements
         return not self.kg.has_name(entity)
 
     def is_number(self, entity: int) -> bool:
