@@ -24,8 +24,8 @@ from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import relation_words, singular
 
 _LONGEST = 9
-_ID = re.compile(r"(?=\S*\d)[^\s?!,;\"'()]+[^\s?!.,:;\"'()]")
-"""What may be an id in a text: no spaces, a digit."""
+_ID = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])[^\s?!,;\"'()]+[^\s?!.,:;\"'()]")
+"""What may be an id in a text: no spaces, a letter, a digit."""
 _TEXT = 16
 """Words from which on a name is a text, which a part of it does not name."""
 _PARTIAL = 4
