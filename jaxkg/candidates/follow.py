@@ -56,7 +56,7 @@ def follow(
     chex.assert_rank(relations, 3)
     chex.assert_type(relations, jnp.int32)
     if len(capacities) != relations.shape[1]:
-        raise ValueError(f"{relations.shape[1]} hops want as many capacities, not {capacities}")
+        raise ValueError(f"{relations.shape[1]} hops require as many capacities, not {capacities}")
     if keep is None and revisit != "none" and set(capacities) == {max(capacities, default=0)}:
         capacity = capacities[0]
         if starts.row.shape[0] <= capacity:

@@ -78,7 +78,7 @@ def cite_paths(
     if not len(rows) == len(backwards) == len(ids) == len(scores):
         raise JaxkgError(
             f"{len(rows)} walks, {len(backwards)} rows of directions, {len(ids)} ids and "
-            f"{len(scores)} scores; there must be as many of each"
+            f"{len(scores)} scores; the numbers must be equal"
         )
     if not len(rows):
         return []

@@ -281,7 +281,7 @@ def cite_result(
         if result.kind == "number":
             notes += _too_many(len(rows), most)
         if not rows:
-            notes.append(f"nothing was found, {CLOSED_WORLD}")
+            notes.append(f"the graph has no answer, {CLOSED_WORLD}")
     if cited.timeless:
         notes.append(f"{cited.timeless:,} facts have no time; they are assumed to hold then")
     notes += [note + COUNTED for note in _too_many(cited.counted, cited.room)]

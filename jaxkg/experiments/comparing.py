@@ -68,8 +68,8 @@ class Comparison:
         names = [column for column, _, _ in self.columns()]
         if len(names) < 2 or len(set(names)) < len(names):
             raise JaxkgError(
-                f"{', '.join(names) or 'nothing'} to compare: name at least two different ones, "
-                "--systems a,b or --llm a,b"
+                f"a comparison requires two different systems or models, not "
+                f"{', '.join(names) or 'none'}: write --systems a,b or --llm a,b"
             )
 
     def columns(self) -> list[tuple[str, str, str | None]]:

@@ -113,7 +113,7 @@ class Paper:
             one = next((each for each in self.tables if number in (each.id, *each.also)), None)
             if one is None:
                 known = ", ".join(id for each in self.tables for id in (each.id, *each.also))
-                raise JaxkgError(f"--table {word}: {self.method} has none such; it has {known}")
+                raise JaxkgError(f"--table {word}: {self.method} has no such table; it has {known}")
             found[one.id] = one
         return tuple(found.values()) if words else self.tables
 

@@ -173,7 +173,7 @@ def _check_outage(answers: Sequence[Answer]) -> None:
     if asked and len(kinds) == 1 and kinds <= OUTAGES:
         many, them = ("question", "it") if len(asked) == 1 else ("questions", "them")
         raise JaxkgError(
-            f"every call for {len(asked)} {many} failed, so nothing is kept of {them}: "
+            f"every call for {len(asked)} {many} failed, so nothing is saved for {them}: "
             f"{asked[0].error}; `jaxkg llm check` says more"
         )
 

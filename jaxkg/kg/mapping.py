@@ -192,7 +192,7 @@ def read_mapping(path: Path) -> GraphMapping:
     if not isinstance(names, dict) or not all(
         isinstance(n, str) and n.strip() for n in names.values()
     ):
-        raise JaxkgError(f"{path}: [names] has names that are no texts, or blank ones")
+        raise JaxkgError(f"{path}: [names] has a name that is blank or not a text")
     for relation, said in relations.items() if isinstance(relations, dict) else [("", None)]:
         if not isinstance(said, dict):
             raise JaxkgError(f"{path}: [relations] has tables: [relations.{_text(relation)}]")

@@ -105,8 +105,10 @@ class LanguageModel:
             model = load_llama(file.config, file, dtype=kind)
             return cls(model, file.tokenizer(), name=source.stem, digest=file.digest(kind.name))
         if not source.is_dir():
-            raise JaxkgError(f"there is no {source}; a local model is a GGUF file, or a folder "
-                             "with config.json, tokenizer.json and model.safetensors")  # fmt: skip
+            raise JaxkgError(
+                f"{source}: no such file or folder; a local model is a GGUF file, or a folder with "
+                "config.json, tokenizer.json and model.safetensors"
+            )
         config = LMConfig.from_dict(read_json(source / "config.json"))
         tokenizer = LMTokenizer.open(source)
         about = read_json(source / _ABOUT) if (source / _ABOUT).exists() else {}
@@ -244,6 +246,6 @@ def _open_tensors(path: Path) -> Any:
     try:
         return safe_open(path, framework="flax")
     except FileNotFoundError as error:
-        raise JaxkgError(f"there is no {path}") from error
+        raise JaxkgError(f"{path}: no such file") from error
     except (OSError, SafetensorError) as error:
         raise JaxkgError(f"{path} is damaged: {error}") from error

@@ -62,8 +62,8 @@ def to_triples(answer: Shown) -> str:
         for value in ids:
             if value != value.strip() or "\t" in value or "\n" in value:
                 raise JaxkgError(
-                    f"{value!r} cannot stand in a TSV table, of whose white space it has some; "
-                    "Answer.to_json keeps it"
+                    f"{value!r} cannot stand in a TSV table: it has a tab, a line break, or white "
+                    "space at an end; save the answer as JSON"
                 )
         names = map(one_line, (cited.head_name, cited.tail_name, cited.source or ""))
         lines.append("\t".join((*ids, *names, str(cited.triple))))

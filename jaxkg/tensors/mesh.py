@@ -48,8 +48,8 @@ def device_mesh(
     data = len(devices) // graph if data is None else data
     if data * graph > len(devices) or not data:
         raise JaxkgError(
-            f"a mesh of {max(data, 1)} x {graph} wants {max(data, 1) * graph} devices; there are "
-            f"{len(devices)}"
+            f"a mesh of {max(data, 1)} x {graph} requires {max(data, 1) * graph} devices; there "
+            f"are {len(devices)}"
         )
     return Mesh(np.array(devices[: data * graph]).reshape(data, graph), AXES)
 

@@ -182,7 +182,7 @@ def test_a_path_of_no_hops_has_no_answer(random_graph):
 def test_capacities_are_one_a_hop(random_graph):
     world = random_graph(0)
     plan = jax.numpy.zeros((ROWS, 2, 1), jax.numpy.int32)
-    with pytest.raises(ValueError, match="2 hops want as many capacities"):
+    with pytest.raises(ValueError, match="2 hops require as many capacities"):
         follow(world.graph, frontier_of([[0]]), plan, capacities=(8, 8, 8))
 
 

@@ -159,8 +159,8 @@ def test_without_matplotlib_there_is_no_plot(jaxkg, eight, tmp_path, monkeypatch
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--systems", "planner"], "name at least two different ones"),
-        (["--systems", "planner,planner"], "name at least two different ones"),
+        (["--systems", "planner"], "requires two different systems"),
+        (["--systems", "planner,planner"], "requires two different systems"),
         (["--systems", "planner,frob"], "no system is called 'frob'"),
         (["--systems", "planner,planner+llm"], "planner+llm needs a language model"),
         (["--systems", "planner,reknos", "--set", "width=3"], "write it SYSTEM.NAME=VALUE"),

@@ -305,7 +305,7 @@ def test_an_outage_stops_the_run_and_keeps_nothing(llm, serve, few, tmp_path):
     arguments = ("eval", *PLANNED, "--questions", few, "-o", tmp_path / "run")
     code, out, err = llm(server, *arguments)
     assert (code, out) == (2, "")
-    assert "every call for 1 question failed, so nothing is kept of it: authentication" in err
+    assert "every call for 1 question failed, so nothing is saved for it: authentication" in err
     assert (tmp_path / "run" / "predictions.jsonl").read_text() == ""
     server.key = None
     assert llm(server, *arguments)[0] == 0

@@ -18,7 +18,7 @@ BANNED = {
     "say what goes on": r"\bgone (on|by|from)\b|\bgoes on\b",
     "who tells whom": r"\b(is|are|was|were|be) told\b|\btold (by|of|in|apart)\b",
     "a random seed is a random seed": r"\beverything random\b",
-    "requires": r"\bwants? (an?|the)\b|\bwants? [A-Z]|\bis wanted\b",
+    "requires": r"\bwants\b|\bwant (an?|the|as)\b|\bwant [A-Z]|\bis wanted\b",
     "there is no": r"\bthere is none\b|\bis none\b|\bare none\b",
     "no sentence begins with Of": r"(^|\. )Of (an?|the|every|weights|everything)\b",
     "no sentence begins with That": r"(^|\. )That --",

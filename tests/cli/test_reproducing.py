@@ -93,7 +93,7 @@ def test_the_list_has_every_state(jaxkg):
     ("words", "why"),
     [
         (["nobody"], "no paper of 'nobody'"),
-        (["guided", "--table", "9"], "guided has none such; it has t1"),
+        (["guided", "--table", "9"], "guided has no such table; it has t1"),
         (["reknos", "--table", "f6"], "JAXKG_DATA"),
         (["reknos", "--table", "f6", "--replay"], "--replay says how to ask a language model"),
     ],

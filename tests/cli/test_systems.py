@@ -149,7 +149,7 @@ def test_several_devices_answer_as_one_and_go_on_with_its_run(jaxkg, eight, tmp_
     ("devices", "why"),
     [
         ("3x", "--devices 3x: write 4 for questions over four devices"),
-        ("99", "--devices: a mesh of 99 x 1 wants 99 devices; there are 8"),
+        ("99", "--devices: a mesh of 99 x 1 requires 99 devices; there are 8"),
     ],
 )
 def test_devices_that_are_none_are_told_in_a_line(jaxkg, tmp_path, command, devices, why):

@@ -57,7 +57,7 @@ def test_a_store_is_asked_on_one(devices):
 
 @pytest.mark.parametrize("devices", [Devices(9), Devices(1, 9)])
 def test_more_than_there_are(devices):
-    with pytest.raises(JaxkgError, match="wants 9 devices; there are 8"):
+    with pytest.raises(JaxkgError, match="requires 9 devices; there are 8"):
         build_system("planner", parts(devices=devices))
 
 

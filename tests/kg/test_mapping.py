@@ -71,7 +71,7 @@ def test_what_is_edited_is_taken(boats, tmp_path):
         ('[relations.owner]\nignored = "yes"', "true or false"),
         ("[relations.ownr]\nignored = true", "the graph has no relation 'ownr'; nearest: 'owner'"),
         ('[names]\n"boat 9" = "x"', "no id 'boat 9'"),
-        ('[names]\n"boat 1" = " "', "blank ones"),
+        ('[names]\n"boat 1" = " "', "blank or not a text"),
     ],
 )
 def test_a_mapping_that_is_not_understood(boats, tmp_path, text, why):

@@ -75,7 +75,7 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path):
         load_llama(LLAMA, {**tensors, name: tensors[name].T})
     with pytest.raises(JaxkgError, match=r"'model.layers.2.x'"):
         load_llama(LLAMA, {**tensors, "model.layers.2.x": np.zeros(1, np.float32)})
-    with pytest.raises(JaxkgError, match="there is no"):
+    with pytest.raises(JaxkgError, match="no such file"):
         LanguageModel.open(tmp_path / "absent")
     write_folder(tmp_path / "a", LLAMA, tensors, 2)
     index = tmp_path / "a" / "model.safetensors.index.json"

@@ -115,7 +115,7 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
     )
     print(
         f"trained on {about['with_paths']:,} questions with {about['branches']:,} topics; left out "
-        f"{left:,} of which no relation path of up to {made.hops} steps is known"
+        f"{left:,}, for which no relation path of up to {made.hops} steps is known"
     )
 
 

@@ -159,7 +159,8 @@ def _entries(path: Path, fingerprint: str) -> tuple[list[dict[str, Any]], int]:
         if entry is None:
             if any(_read_line(later) is not None for later in lines[number:]):
                 raise JaxkgError(
-                    f"{path}:{number}: damaged; the changes before it stand: cut the file there"
+                    f"{path}:{number}: damaged; delete this line and all lines after it to keep "
+                    "the changes before it"
                 )
             break
         entries.append(entry)
@@ -176,7 +177,7 @@ def _entries(path: Path, fingerprint: str) -> tuple[list[dict[str, Any]], int]:
         )
     if head.get("graph") != fingerprint:
         raise JaxkgError(
-            f"{path}: these changes are of another graph than the one saved there; take them away"
+            f"{path}: these changes belong to another graph than the saved one; remove this file"
         )
     return entries[1:], size
 

@@ -414,9 +414,9 @@ class Rows:
         coded = any(cell[:1] in ("{", "[") for column in rest for cell in column)
         if width > 5 or coded or len(relations) > len(heads) or all(map(is_value, relations)):
             raise JaxkgError(
-                f"{self.path}:{number}: {width} columns and no names of them, and the second is no "
-                "relation: write their names in the first line, or say which three are head, "
-                f"relation and tail (--columns): {self._text(rows[0][1])[:80]!r}"
+                f"{self.path}:{number}: {width} columns without a header, and the second column "
+                f"({self._text(rows[0][1])[:80]!r}) is no relation: write the names of the columns "
+                "in the first line, or name head, relation and tail by --columns"
             )
 
     def _sound(self, row: Row, layout: _Layout) -> bool:

@@ -104,7 +104,7 @@ def hypergraph_of_text(
             edges.append(Hyperedge(name, tuple(everyone), "passage", chunk.id))
     if not edges:
         raise JaxkgError(
-            f"{len(chunks)} chunks mention nothing in capitals and have no titles; "
+            f"{len(chunks)} chunks have no capitalised names and no titles; "
             "extract the facts with a language model, or give them as JSON lines"
         )
     return KnowledgeHypergraph.from_edges(edges, names=spellings, chunks=chunks)

@@ -119,12 +119,14 @@ def refuse_operator(values: Values, query: Query) -> None:
         if query.by not in ("value", "count"):
             raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
         if query.by == "count" and not query.path:
-            raise JaxkgError(f"{name} by a count of nothing: the path is empty")
+            raise JaxkgError(f"{name} counts along a path, but its path is empty")
         if isinstance(query, Where):
             where_window(values, query)
             return
         if type(query.n) is not int or query.n < 1:
-            raise JaxkgError(f"the first n entities want n of 1 or more, not {query.n!r}")
+            raise JaxkgError(
+                f"n, the number of first entities, must be at least 1, not {query.n!r}"
+            )
         if query.by == "value":
             ends_at(values, query)
     elif isinstance(query, Rows):
@@ -139,7 +141,7 @@ def _refuse_uncounted(node: Quantifier) -> None:
     if node.by not in ("inside", "outside", "missing"):
         raise JaxkgError(f'quantifier is by "inside", "outside" or "missing", not by {node.by!r}')
     if not node.path:
-        raise JaxkgError("quantifier by a count of nothing: the path is empty")
+        raise JaxkgError("a quantifier counts along a path, but its path is empty")
     if node.comparison not in ("=", "!=", "<", "<=", ">", ">="):
         raise JaxkgError(f"counts do not compare by {node.comparison!r}")
     if type(node.n) is not int or node.n < 0:
@@ -149,7 +151,7 @@ def _refuse_uncounted(node: Quantifier) -> None:
 def _refuse_root(query: Query) -> None:
     if type(query) in ROOTS:
         name = type(query).__name__.lower()
-        raise JaxkgError(f"{name} stands at the root of a query graph, not within another")
+        raise JaxkgError(f"{name} must be the root of a query graph, not a part of it")
 
 
 def _refuse_untupled(given: object, name: str, what: str) -> None:
@@ -168,7 +170,9 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
     if relations in values.sound:
         return
     if not relations or len(set(relations)) != len(relations):
-        raise JaxkgError(f"a {name} wants one relation or several different, not {relations}")
+        raise JaxkgError(
+            f"a {name} requires one relation or several different relations, not {relations}"
+        )
     values.codes(relations)
     values.sound.add(relations)
 
@@ -252,13 +256,15 @@ def _refuse_unaddable(values: Values, node: Total) -> None:
 def _refuse_numberless(values: Values, path: tuple[str, ...]) -> None:
     last = path[-1:]
     if not last:
-        raise JaxkgError("a total of nothing: the path is empty")
+        raise JaxkgError("a total adds up along a path, but its path is empty")
     if (kind := values.kind_along(last)) != "number":
         told = f"{kind}s" if kind else "things"
-        raise JaxkgError(f"what {last[0]} leads to cannot be added up: {told}, no numbers")
+        raise JaxkgError(
+            f"the values of {last[0]} cannot be added up: they are {told}, not numbers"
+        )
     if len(units := values.units.get(last[0], ())) > 1:
         raise JaxkgError(
-            f"what {last[0]} leads to cannot be added up: numbers in units {sorted(units)}"
+            f"the values of {last[0]} cannot be added up: their units are {sorted(units)}"
         )
 
 
@@ -290,7 +296,9 @@ def refuse_table(values: Values, node: Rows) -> None:
     for one in node.having:
         column = _column(node, one.column)
         if column.by == "value" or not isinstance(one.value, Value):
-            raise JaxkgError("a table's rows are kept by a number in a column, or by Where before")
+            raise JaxkgError(
+                "rows of a table are chosen by a number in a column, or by Where before the table"
+            )
         if column.by in ("min", "max"):
             kind = _refuse_unordered(values, node, column)
             along = column.path[-1] if column.path else None
@@ -307,7 +315,7 @@ def refuse_table(values: Values, node: Rows) -> None:
     if not node.order and (node.first > 1 or node.last or node.top):
         raise JaxkgError("the first rows of a table require an order")
     if node.top and (not node.per or node.first > 1 or node.last):
-        raise JaxkgError("the first of each group want groups, and no other places")
+        raise JaxkgError("the first entity of each group requires groups, and no other places")
     if node.order and (column := _column(node, node.order)).by == "value":
         _refuse_unordered(values, node, column)
 

@@ -117,7 +117,7 @@ class PathHD(PathAnswering[Schemas]):
             raise JaxkgError(f'a query from a {kind} needs a planner; give one, or query="text"')
         if kind in ("text", "ordered") and settings.symbols == "random":
             raise JaxkgError(
-                'random symbols say nothing of a text: give symbols="labels", or '
+                'with random symbols a text cannot be a query: use symbols="labels", or '
                 'query="projection" for the paper\'s projection'
             )
         if settings.refine and refiner is None:

@@ -203,8 +203,8 @@ class HyperWalk:
         )
         if result.overflow:
             raise JaxkgError(
-                f"one step of the search wants {max(np.asarray(result.needed)):,} slots; raise the "
-                "entity threshold or lower the width of the beam"
+                f"one step of the search requires {max(np.asarray(result.needed)):,} slots; raise "
+                "the entity threshold or lower the width of the beam"
             )
         return result.value
 

@@ -117,7 +117,9 @@ class SuperRelations:
 
         table = np.asarray(vectors, np.float64)
         if table.ndim != 2 or len(table) != len(relations) or not len(table):
-            raise JaxkgError(f"{len(relations)} relations want as many vectors, not {table.shape}")
+            raise JaxkgError(
+                f"{len(relations)} relations require as many vectors, not {table.shape}"
+            )
         if len(table) > _MOST_CLUSTERED:
             raise JaxkgError(
                 f"{len(table):,} labels are too many to cluster (at most {_MOST_CLUSTERED:,}); "

@@ -77,7 +77,7 @@ def test_the_freebase_pool_in_one_call(data_dir):
 
 def test_mixed_column_counts_in_published_data_are_told(data_dir):
     published = data_dir / "nary" / "JF17K" / "train.txt"
-    with pytest.raises(JaxkgError, match=r"train.txt:1: 4 columns and no names of them.*--columns"):
+    with pytest.raises(JaxkgError, match=r"train.txt:1: 4 columns without a header.*--columns"):
         read_graph(published)
     with pytest.raises(JaxkgError, match=r"train.txt:3: 3 fields where the first line has 4"):
         read_graph(published, columns=(1, 0, 2))

@@ -276,12 +276,12 @@ def test_means_that_look_alike_when_rounded_are_still_ordered():
         (Rows(GOODS, (Column(()),), order=1), "has no order"),
         (Rows(GOODS, (PRICE,), order=1, first=3, last=2), "the last comes before the first"),
         (Rows(GOODS, (PRICE,), last=2), "require an order"),
-        (Rows(GOODS, (PRICE,), order=1, top=2), "want groups"),
+        (Rows(GOODS, (PRICE,), order=1, top=2), "requires groups"),
         (Rows(GOODS, (PRICE,), order=1, first=0), "from 1"),
         (Rows(GOODS, (PRICE,), having=(Having(1, ">", Value("number", "2")),)), "a number in a"),
         (Rows(GOODS, (NUMBER,), having=(Having(1, ">", Value("number", "two")),)), "'two'"),
         (Rows(GOODS, (NUMBER,), having=(Having(1, "in", Value("number", "2")),)), "'in'"),
-        (Step(Rows(GOODS, (PRICE,)), ("in",)), "rows stands at the root"),  # pyright: ignore
+        (Step(Rows(GOODS, (PRICE,)), ("in",)), "rows must be the root"),  # pyright: ignore
     ],
 )
 def test_a_table_that_cannot_be_told_is_refused_in_one_line(query, why):
@@ -417,11 +417,11 @@ def test_as_many_ends_as_wanted_are_in_a_set(query, meant):
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        (Quantifier(MENU, (), VEGETABLES), "the path is empty"),
+        (Quantifier(MENU, (), VEGETABLES), "path is empty"),
         (Quantifier(MENU, ON, VEGETABLES, "=", -1), "a whole number from 0"),
         (Quantifier(MENU, ON, VEGETABLES, "in"), "do not compare by 'in'"),
         (Quantifier(MENU, ON, VEGETABLES, by="some"), "not by 'some'"),  # pyright: ignore
-        (Quantifier(MENU, ON, Count(VEGETABLES)), "stands at the root"),  # pyright: ignore
+        (Quantifier(MENU, ON, Count(VEGETABLES)), "must be the root"),  # pyright: ignore
     ],
 )
 def test_a_quantifier_of_another_kind_is_refused_in_one_line(query, why):
@@ -488,7 +488,7 @@ def test_two_values_are_reckoned_with(left, by, right, words):
         (Calculation(of("Ada", "knows"), "years", of("Bo", "born")), "cannot be compared"),
         (Calculation(of("Ed", "debts"), "difference", of("Bo", "height")), "numbers in units"),
         (Calculation(of("Ed", "debts"), "product", of("Ed", "debts")), "not by 'product'"),  # pyright: ignore
-        (Count(Calculation(of("Ed", "debts"), "ratio", of("Ed", "debts"))), "at the root"),  # pyright: ignore
+        (Count(Calculation(of("Ed", "debts"), "ratio", of("Ed", "debts"))), "be the root"),  # pyright: ignore
     ],
 )
 def test_values_that_are_not_reckoned_with_are_refused_in_one_line(query, why):
@@ -542,16 +542,16 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (Step(SCOTTS, ("by",), True, "+", Value("date", "1990")), "at no time"),
         (Step(SCOTTS, ("directed",), closure="+"), "no relation 'directed'"),
         (Step(SCOTTS, ("directed",)), "no relation 'directed'"),
-        (Domain(()), "a domain wants one relation"),
+        (Domain(()), "a domain requires one relation"),
         (Domain(("directed",)), "no relation 'directed'"),
         (Extreme(Domain(("by",)), (), True), "what ^by leads to cannot be ordered"),
         (Intersection(()), "intersection of nothing"),
         (Union(()), "union of nothing"),
-        (Count(Count(SCOTTS)), "at the root"),  # pyright: ignore
+        (Count(Count(SCOTTS)), "be the root"),  # pyright: ignore
         ("Alien", "no query graph operator"),
         (LOOP, "more than 64"),
         (CHAIN, "more than 64"),
-        (Step(Step(Count(SCOTTS), ("by",)), ("by",)), "count stands at the root"),  # pyright: ignore
+        (Step(Step(Count(SCOTTS), ("by",)), ("by",)), "count must be the root"),  # pyright: ignore
         (Step(Step("Alien", ("by",)), ("by",)), "no query graph operator"),  # pyright: ignore
         (Where(ALL, ("year",), "<", Value("number", "5")), "cannot be compared"),
         (Where(ALL, ("year",), "<", Value("date", "long ago")), "no date 'long ago'"),
@@ -568,21 +568,21 @@ object.__setattr__(CHAIN, "source", CHAIN)
         (made("<", "many"), "a whole number"),
         (made("<", 2**31), "a whole number"),
         (made("<", "1e200"), "a whole number"),
-        (made("<", 1, ()), "where by a count of nothing"),
+        (made("<", 1, ()), "where counts along a path, but"),
         (Where(ALL, ("by",), "=", "Mann", by="count"), "a whole number"),
         (Where(ALL, ("year",), "=", Value("date", "1990"), by="count"), "a whole number"),
         (Where(ALL, ("by",), "=", "Mann", by="sum"), 'where goes by "value" or "count"'),  # pyright: ignore
         (Extreme(ALL, ("by",), True), "cannot be ordered"),
         (Extreme(ALL, (), True), "cannot be ordered"),
-        (Extreme(ALL, (), True, by="count"), "count of nothing"),
-        (Extreme(ALL, ("year",), True, 0), "1 or more"),
-        (Total(ALL, ()), "a total of nothing"),
-        (Total(ALL, ("by",)), "what by leads to cannot be added up: things, no numbers"),
-        (Total(ALL, ("year",)), "what year leads to cannot be added up: dates"),
+        (Extreme(ALL, (), True, by="count"), "counts along a path, but"),
+        (Extreme(ALL, ("year",), True, 0), "at least 1"),
+        (Total(ALL, ()), "a total adds up along a path, but"),
+        (Total(ALL, ("by",)), "the values of by cannot be added up: they are things"),
+        (Total(ALL, ("year",)), "the values of year cannot be added up: they are dates"),
         (Total(ALL, ("pay",)), "no relation 'pay'"),
         (Total(ALL, "cost"), "total requires a tuple of relations"),  # pyright: ignore
         (Total(ALL, ("cost",), "max"), '"sum" or "mean", not by \'max\''),  # pyright: ignore
-        (Compared(Total(ALL, ("cost",)), "<", Count(ALL)), "total stands at the root"),  # pyright: ignore
+        (Compared(Total(ALL, ("cost",)), "<", Count(ALL)), "total must be the root"),  # pyright: ignore
         (Compared(SCOTTS, "<", MANNS), "no values to order"),
         (Compared(SCOTTS, "<", Step(ALL, ("year",))), "cannot be compared"),
         (Compared(Count(SCOTTS), "<", MANNS), "another count"),
@@ -626,7 +626,7 @@ def test_numbers_of_several_units_are_not_added_up_and_none_is_lost():
     kg = KnowledgeGraph.from_triples([("a", "long", "2 km"), ("b", "long", "3 kg"), *heavy])
     sets = QuerySets(kg, Values(kg, {"long": "number", "heavy": "number"}))
     every = Domain(("heavy",))
-    with pytest.raises(JaxkgError, match=r"numbers in units \['kg', 'km'\]"):
+    with pytest.raises(JaxkgError, match=r"their units are \['kg', 'km'\]"):
         sets.execute(Total(every, ("long",)))
     assert sets.execute(Total(every, ("heavy",))).words == "1" + "0" * 29 + "1." + "0" * 29 + "1"
 

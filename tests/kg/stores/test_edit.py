@@ -124,7 +124,7 @@ def test_damage_is_told(folder):
     file.write_bytes(whole)
     save_graph(graph([("a", "b", "c")]), folder.parent / "other")
     (folder.parent / "other" / CHANGES).write_bytes(whole)
-    with pytest.raises(JaxkgError, match="of another graph"):
+    with pytest.raises(JaxkgError, match="to another graph"):
         open_graph(folder.parent / "other")
 
 

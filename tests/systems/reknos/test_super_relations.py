@@ -42,7 +42,7 @@ def test_the_name_of_a_cluster_tells_its_members_or_how_many_more_there_are():
 @pytest.mark.parametrize(
     ("vectors", "message"),
     [
-        ([[1.0, 0]], "2 relations want as many vectors"),
+        ([[1.0, 0]], "2 relations require as many vectors"),
         ([[1.0, 0], [0, 0]], "'b' is zero or not finite"),
         ([[1.0, 0], [np.nan, 0]], "'b' is zero or not finite"),
     ],
