@@ -204,11 +204,11 @@ def test_objects_in_columns_of_parquet(tmp_path):
         ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
-        ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "no names of them"),
+        ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "without a header"),
         ("d.tsv", "".join(f"{at:05}\t_w{at}\ta thing\n" for at in range(40)), "none is a relation"),
         ("a.avro", "Obj\x01\x04avro.codec", "write it as Parquet"),
         ("m.xtm", "<?xml version='1.0'?><topicMap><topic id='a'/></topicMap>", "turn it into RDF"),
-        ("u.tsv", "1\t2\t3\t881250949\n2\t5\t1\t881250950\n", "no names of them"),
+        ("u.tsv", "1\t2\t3\t881250949\n2\t5\t1\t881250950\n", "without a header"),
     ],
 )
 def test_what_is_not_read_is_refused_with_what_to_do(read, name, text, told):

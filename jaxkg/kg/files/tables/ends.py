@@ -41,6 +41,8 @@ def end_columns(header: Sequence[str]) -> EndColumns | None:
     """
     words = [relation_words(name).lower().split() for name in header]
     folded = [name.strip().casefold() for name in header]
+    if {"source", "triple"} <= set(folded):  # triples that `to_triples` wrote, with where they were
+        return None
     for pair in _PAIRS:
         head, tail = (
             {
