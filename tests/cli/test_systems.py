@@ -70,7 +70,7 @@ def test_a_hypergraph_is_built_from_texts(jaxkg, tmp_path):
 
     (corpus / "blank.txt").write_text("\n")
     code, out, err = jaxkg("hypergraph", "build", corpus, "-o", folder)
-    assert (code, err) == (0, f"{corpus / 'blank.txt'}: has no text, left out\n")
+    assert (code, err) == (0, f"{corpus / 'blank.txt'}: no text, left out\n")
     assert "1 chunk)" in out
     code, _, err = jaxkg("hypergraph", "build", corpus / "blank.txt", "-o", tmp_path / "other")
     assert code == 2
