@@ -154,7 +154,7 @@ def test_a_language_model_is_taught_and_then_told_what_is_better(jaxkg, tmp_path
     assert all("proj" in name for name in changed)
 
     for arguments, told in (
-        ([], "one of them"),
+        ([], "either --sft FILE or --dpo FILE"),
         (["--dpo", dpo], "--base FOLDER"),
         (["--sft", dpo], 'dpo.jsonl:1: not {"prompt": "...", "completion"'),
         (["--dpo", sft, "--base", base], "sft.jsonl:1: not"),

@@ -88,7 +88,7 @@ def test_a_reader_of_steps_is_trained_and_asked(jaxkg, tmp_path, films, monkeypa
     code, out, err = jaxkg(*train, "--encoder", bert, "-o", tmp_path / "steps")
     assert code == 0, err
     assert "a reader of paths along 2 relations, up to 4 hops" in out
-    assert "trained on 15 questions with 15 topics; left out 0 " in out
+    assert "trained on 15 questions with 15 topics; left out 0, " in out
     ask = ["ask", "--system", "ranked", *common, "--set", f"model={tmp_path / 'steps'}"]
     code, out, err = jaxkg(*ask, "--set", f"encoder={bert}", "--json", "who made [film3]?")
     assert code == 0, err
