@@ -15,7 +15,7 @@ import math
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from jaxkg.learn.checkpoint import load_state, save_state
+from jaxkg.learn.checkpoint import fingerprint, load_state, save_state
 
 State = tuple[Any, ...]
 """What the next step depends on; its first part is the weights."""
@@ -130,6 +130,29 @@ class Checkpoints:
     every: int | None = None
     check: Callable[[State], None] | None = None
     on_keep: Callable[[int, float], None] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        folder: str | os.PathLike[str] | None,
+        kind: str,
+        seed: int,
+        data: Mapping[str, Sequence[Any]],
+        **configs: Any,
+    ) -> Checkpoints:
+        """States of a run that is told from others by what it trains, how, and on what.
+
+        Args:
+            folder: see above; without one the data are not looked at.
+            kind: of what is trained.
+            seed: of the run.
+            data: trees of arrays by name, see `fingerprint`.
+            configs: dataclasses by name.
+        """
+        mark = {"kind": kind, "seed": seed}
+        mark |= {name: dataclasses.asdict(config) for name, config in configs.items()}
+        mark |= {name: fingerprint(*trees) if folder else None for name, trees in data.items()}
+        return cls(folder, mark)
 
 
 class Run(NamedTuple):

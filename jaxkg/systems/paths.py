@@ -38,6 +38,9 @@ from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 from jaxkg.words import below
 
+_FRAMES = 100_000
+"""Relation paths whose words are kept."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Linked:
@@ -159,7 +162,7 @@ def walk_words(kg: KnowledgeGraph, topics: tuple[str, ...], relations: tuple[str
     if frame := frames.get(relations):
         return name.join(frame)
     sentence = say(words, walked(topics, relations))
-    if sentence.find(name) == sentence.rfind(name):
+    if sentence.find(name) == sentence.rfind(name) and len(frames) < _FRAMES:
         frames[relations] = sentence.split(name)
     return sentence
 

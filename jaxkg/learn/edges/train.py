@@ -17,7 +17,6 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.edges.examples import EdgeBatch, EdgeStates, draw_edges
 from jaxkg.learn.loop import Checkpoints, Program, Selection, program, run, split_on
 from jaxkg.learn.supervision import Training
@@ -255,15 +254,13 @@ def train_edge_scorer(
         steps=steps,
         per_epoch=config.steps,
         selection=None if validate is None else Selection(score, config.patience, enough=1.0),
-        checkpoints=Checkpoints(
+        checkpoints=Checkpoints.of(
             folder,
-            mark={
-                "kind": "edge scorer",
-                "sizes": dataclasses.asdict(sizes),
-                "config": dataclasses.asdict(config),
-                "seed": seed,
-                "questions": fingerprint(questions, wanted, states.nodes) if folder else None,
-            },
+            "edge scorer",
+            seed,
+            {"questions": (questions, wanted, states.nodes)},
+            sizes=sizes,
+            config=config,
         ),
         on_step=lambda done: training.tick("train", done, steps),
         on_epoch=training.on_epoch,

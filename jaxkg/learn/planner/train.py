@@ -12,7 +12,6 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.loop import Checkpoints, Program, Selection, in_batches, run, split_on
 from jaxkg.learn.rows import row_program
 from jaxkg.learn.words import hide_words
@@ -260,14 +259,12 @@ def train_planner(
             1e-4,
             warm_up=int(_WARM_UP * steps),
         ),
-        checkpoints=Checkpoints(
+        checkpoints=Checkpoints.of(
             folder,
-            mark={
-                "kind": "planner",
-                "config": dataclasses.asdict(config),
-                "seed": seed,
-                "questions": fingerprint(label_ngrams, training, held_out) if folder else None,
-            },
+            "planner",
+            seed,
+            {"questions": (label_ngrams, training, held_out)},
+            config=config,
         ),
         on_epoch=on_epoch,
     )

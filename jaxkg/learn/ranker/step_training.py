@@ -14,7 +14,6 @@ import optax
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.loop import Checkpoints, Program, program, run, split_on
 from jaxkg.learn.ranker.branches import Branch, training_branches
 from jaxkg.learn.ranker.fit import label_table, right_paths
@@ -206,18 +205,12 @@ def train_steps(
         batches(),
         steps=steps,
         per_epoch=per_epoch,
-        checkpoints=Checkpoints(
+        checkpoints=Checkpoints.of(
             folder,
-            mark={
-                "kind": "step ranker",
-                "config": dataclasses.asdict(config),
-                "seed": seed,
-                "branches": fingerprint(
-                    labels, tokens.offsets, *(branch.paths for branch in branches)
-                )
-                if folder
-                else None,
-            },
+            "step ranker",
+            seed,
+            {"branches": (labels, tokens.offsets, *(branch.paths for branch in branches))},
+            config=config,
         ),
         on_step=lambda done: training.tick("train", done, steps),
         on_epoch=training.on_epoch,

@@ -12,7 +12,6 @@ import numpy as np
 import optax
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.checkpoint import fingerprint
 from jaxkg.learn.loop import Checkpoints, Program, program, run, split_on
 from jaxkg.score.path_ranker import RankerParams, init_ranker, path_scores
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
@@ -127,14 +126,8 @@ def train_ranker(
         batches(),
         steps=steps,
         per_epoch=per_epoch,
-        checkpoints=Checkpoints(
-            folder,
-            mark={
-                "kind": "path ranker",
-                "config": dataclasses.asdict(config),
-                "seed": seed,
-                "questions": fingerprint(labels, *examples) if folder else None,
-            },
+        checkpoints=Checkpoints.of(
+            folder, "path ranker", seed, {"questions": (labels, *examples)}, config=config
         ),
         on_epoch=on_epoch,
     )

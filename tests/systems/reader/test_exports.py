@@ -59,6 +59,7 @@ def ties() -> Reader:
 
 def test_the_relation_of_a_statement_is_no_topic(ties):
     assert mentioned(ties, "Whom does Ann use?") == {"Ann"}
+    assert ties.readings.find.joins_others(ties.kg.entity("_:0"))
 
 
 def test_a_fact_is_not_walked_over_its_own_statement(ties):

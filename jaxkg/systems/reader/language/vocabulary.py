@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -243,13 +243,9 @@ class Vocabulary:
         """[N] bool: relations that stand among the entities."""
         mask = np.zeros(self.kg.num_entities, bool)
         mask[self.predicates] = True
-        for code in self.type_codes:
-            rows = self._rows(code)
-            ends = self.kg.triples[rows, 2]
-            for kind in np.unique(ends).tolist():
-                name = self.kg.entity_ids[kind]
-                if _META.search(name) and not _TERM.search(name):
-                    mask[self.kg.triples[rows[ends == kind], 0]] = True
+        for kind, members in self._meta_classes():
+            if not _TERM.search(self.kg.entity_ids[kind]):
+                mask[members] = True
         return mask
 
     @functools.cached_property
@@ -257,10 +253,17 @@ class Vocabulary:
         """[N] bool: relations and classes that stand among the entities."""
         mask = self.is_relation.copy()
         mask[[kind for kind in self.classes if kind not in self.sorts]] = True
-        for code in self.type_codes:
-            for kind in np.unique(self.kg.triples[self._rows(code), 2]).tolist():
-                mask[kind] |= _META.search(self.kg.entity_ids[kind]) is not None
+        mask[[kind for kind, _ in self._meta_classes()]] = True
         return mask
+
+    def _meta_classes(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Classes that standards have for relations and classes, each with what is of it."""
+        for code in self.type_codes:
+            rows = self._rows(code)
+            ends = self.kg.triples[rows, 2]
+            for kind in np.unique(ends).tolist():
+                if _META.search(self.kg.entity_ids[kind]):
+                    yield kind, self.kg.triples[rows[ends == kind], 0]
 
     @functools.cached_property
     def of_schema(self) -> list[int]:
