@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, Edges, Said, plain_header
@@ -36,6 +37,7 @@ _BESIDE = {*_SAID, "id", "weight", "key", "timeset"}
 """What may stand beside the ends of an edge that has no relation."""
 
 Row = tuple[int, list[str]]
+_T = TypeVar("_T")
 
 _NUMBERS = "", "id", "key", "timeset", "relation_id", "human_readable_id", "triple"
 _UNSAID = frozenset((*_NUMBERS, "head_name", "tail_name", "source_name", "target_name"))
@@ -70,12 +72,10 @@ def read_delimited(path: Path, intake: Intake, *, said: bool = True) -> str:
     rows_in = Rows(path, intake.format, separator, intake, said=said)
     blocks = row_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
     if intake.format == "csv":
-        for rows in csv_rows(path, blocks, intake.bad, encoding, separator):
-            rows_in.rows(rows)
-    else:
-        for first, lines in blocks:
-            rows_in.lines(first, lines)
-    return rows_in.finish()
+        return rows_in.take(csv_rows(path, blocks, intake.bad, encoding, separator))
+    for first, lines in blocks:
+        rows_in.lines(first, lines)
+    return rows_in.take([])
 
 
 def header_columns(words: Sequence[str]) -> list[int] | None:
@@ -231,22 +231,34 @@ def csv_rows(
     separator: str = ",",
 ) -> Iterator[list[Row]]:
     """Rows of a CSV file in batches, each with the number of its first line."""
+    return batched(_numbered_rows(path, blocks, bad, encoding, separator))
+
+
+def _numbered_rows(
+    path: Path,
+    blocks: Iterable[tuple[int, list[str]]],
+    bad: BadLines,
+    encoding: str,
+    separator: str,
+) -> Iterator[Row]:
     text = (line + "\n" for _, block in blocks for line in block)
     reader = csv.reader(text, delimiter=separator, strict=True)
-    batch: list[Row] = []
     while True:
         start = reader.line_num + 1
         try:
-            batch.append((start, next(reader)))
+            yield start, next(reader)
         except StopIteration:
-            break
+            return
         except csv.Error as error:
             expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
             bad.note(path, start, line_at(path, start, encoding), f"not CSV ({error})", expected)
-        if len(batch) == _ROWS:
-            yield batch
-            batch = []
-    yield batch
+
+
+def batched(items: Iterable[_T]) -> Iterator[list[_T]]:
+    """Items in lists of some thousand."""
+    items = iter(items)
+    while batch := list(itertools.islice(items, _ROWS)):
+        yield batch
 
 
 class Rows:
@@ -272,8 +284,11 @@ class Rows:
         self.layout: _Layout | None = None
         self.mend: Callable[[list[str]], list[str]] | None = None  # rows that lack a relation
 
-    def finish(self) -> str:
-        """Take the facts for edges, whose ends may be rows of other files; how is told."""
+    def take(self, batches: Iterable[list[Row]]) -> str:
+        """Take the last rows, and the facts for edges, whose ends may be rows of other files; how
+        is told."""
+        for batch in batches:
+            self.rows(batch)
         self._intake.edges.append(Edges(self._start, len(self.encoder), self.said or ()))
         return self.reading
 

@@ -20,6 +20,7 @@ from jaxkg.kg.files.exports import LINKED
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.tables.keys import row_id
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]]|[^\s\[\]"]+')
 _WORD = re.compile(r'"[^"]*"|\S+')
@@ -59,10 +60,6 @@ def read_gml(path: Path, intake: Intake) -> None:
     read_jsonl(path, intake, {kind: records for kind, records in parts.items() if records})
 
 
-def _node(id: str) -> str:
-    return f"node {id}" if id.isdecimal() else id
-
-
 def _plain(record: Any, intake: Intake) -> Any:
     if not isinstance(record, dict):
         return record
@@ -92,18 +89,18 @@ def read_pajek(path: Path, intake: Intake) -> None:
             if part == "*matrix":
                 raise JaxkgError(f"{path}:{number}: a matrix of Pajek; save it as arcs")
         elif part == "*vertices":
-            intake.name(_node(words[0]), (*words[1:2], words[0])[0] or words[0])
+            intake.name(row_id("node", words[0]), (*words[1:2], words[0])[0] or words[0])
         elif part not in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
             intake.leave_out(f"lines of {part or 'no part'}")
         elif len(words) < 2:
             intake.bad.note(path, number, line, "no two ends", "1 2 1.0")
         elif part.endswith("list"):
             for end in words[1:]:
-                intake.fact(_node(words[0]), relation, _node(end), source)
+                intake.fact(row_id("node", words[0]), relation, row_id("node", end), source)
         else:
             said = dict(zip(words[3::2], words[4::2])).get("l", relation)
             weight = {"weight": words[2:3]} if words[2:3] != ["1"] else {}
-            ends = _node(words[0]), _node(words[1])
+            ends = row_id("node", words[0]), row_id("node", words[1])
             intake.qualified(ends[0], said or relation, ends[1], weight, source)
 
 
@@ -119,13 +116,13 @@ def read_tgf(path: Path, intake: Intake) -> None:
             edges = True
         elif line.strip() and not edges:
             node, _, label = line.strip().partition(" ")
-            intake.name(_node(node), label.strip() or node)
+            intake.name(row_id("node", node), label.strip() or node)
         elif words := line.split(None, 2):
             if len(words) < 2:
                 intake.bad.note(path, number, line, "no two ends", "1 2 label")
             else:
                 relation = words[2].strip() if len(words) > 2 else LINKED
-                ends = _node(words[0]), _node(words[1])
+                ends = row_id("node", words[0]), row_id("node", words[1])
                 intake.fact(ends[0], relation, ends[1], source_of(path, number, intake))
 
 
@@ -151,7 +148,7 @@ def read_edges(path: Path, intake: Intake) -> None:
             properties = {key: [value.strip("'\" ")] for key, value in said}
             properties |= {weight: [match[3]]} if match[3] and match[3][0] != "{" else {}
             first = False
-            ends = _node(match[1]), _node(match[2])
+            ends = row_id("node", match[1]), row_id("node", match[2])
             intake.qualified(ends[0], LINKED, ends[1], properties, source_of(path, number, intake))
 
 

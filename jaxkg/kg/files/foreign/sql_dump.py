@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.delimited import Row, batched
 from jaxkg.kg.files.foreign.lines import numbered_lines
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.table import Declared, take_table
@@ -36,7 +36,6 @@ _CONSTRAINTS = frozenset(_CONSTRAINT_WORDS.split())
 _OF_TEXTS = ("TO_DATE", "TO_TIMESTAMP", "DATE", "TIMESTAMP", "CAST", "CONVERT")
 """What makes a date or the like of a text."""
 _BLANKS = {"n": " ", "r": " ", "t": " ", "0": ""}
-_ROWS = 1 << 11
 
 
 class _Token(NamedTuple):
@@ -94,16 +93,14 @@ def read_sql(path: Path, intake: Intake) -> None:
         keyed = len(table.keys) == 1 and table.keys[0] in known
         columns = [*table.keys[:keyed], *(name for name in known if name not in table.keys[:keyed])]
         place = path.with_name(f"{path.name}:{title}")
-        rows, declared = _rows(columns, known, table, intake), Declared(keyed, table.refers)
+        rows = batched(_rows(columns, known, table, intake))
+        declared = Declared(keyed, table.refers)
         intake.tell(f"{title!r} {take_table(place, title, rows, intake, declared=declared)}")
 
 
-def _rows(
-    columns: list[str], known: list[str], table: _Table, intake: Intake
-) -> Iterator[list[Row]]:
+def _rows(columns: list[str], known: list[str], table: _Table, intake: Intake) -> Iterator[Row]:
     """The header and the rows of a table, their cells in the order of the header."""
-    yield [(0, columns)]
-    batch: list[Row] = []
+    yield 0, columns
     for count, (number, named, values) in enumerate(table.rows, 1):
         own = named or known
         if len(own) != len(values):
@@ -112,11 +109,7 @@ def _rows(
         cells = dict(zip(own, values))
         if table.keys[:1] == columns[:1]:
             cells.setdefault(columns[0], str(count))  # as a key that numbers itself
-        batch.append((number, [cells.get(column, "") for column in columns]))
-        if len(batch) == _ROWS:
-            yield batch
-            batch = []
-    yield batch
+        yield number, [cells.get(column, "") for column in columns]
 
 
 def _statements(

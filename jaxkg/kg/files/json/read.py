@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.delimited import header_columns
+from jaxkg.kg.files.delimited import batched, header_columns
 from jaxkg.kg.files.exports import Columns, Edges
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
 from jaxkg.kg.files.json.shape import (
@@ -70,7 +70,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     for name, part, sorted_by_title in parts:
         lone, start = name == title, len(intake.encoder)
         reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title, not lone)
-        for numbered_records in _batched(part):
+        for numbered_records in batched(part):
             reader.take(numbered_records)
         last = len(intake.encoder)
         if reader.records is not None:
@@ -104,13 +104,6 @@ class _Known:
 
 _Numbered = tuple[int, Any]
 """The number of a line or element, and a record, or the text of one."""
-_BATCH = 1 << 11
-
-
-def _batched(records: Iterable[_Numbered]) -> Iterator[list[_Numbered]]:
-    records = iter(records)
-    while batch := list(itertools.islice(records, _BATCH)):
-        yield batch
 
 
 class _Part:

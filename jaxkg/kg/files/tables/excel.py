@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.files.delimited import Row, Rows, header_columns
+from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
@@ -90,20 +90,17 @@ def read_excel(path: Path, intake: Intake) -> None:
             looks = looks or words[0].casefold() in map(str.casefold, others)
         rows = itertools.chain(some, rows)
         ids, otherwise = set[str](), ""
-        batches = _batches(place, (first[0], words), rows, kept, bad, ids)
+        numbered_rows = _cut(place, (first[0], words), rows, kept, bad, ids)
         if every or (plain and (is_header(words) or looks)):
-            how = take_table(place, sheet.title, batches, intake)
+            how = take_table(place, sheet.title, batched(numbered_rows), intake)
             if not every and not is_header(words):
                 otherwise = "; if each row is a triple, the format 'excel' takes three columns so"
             rows_called = {row_id(tables[-1].one, id) for id in ids}
             shared |= known & rows_called
             known |= rows_called
         elif not plain or header_columns(words) or len(words) == 3:
-            triples = Rows(place, "csv", ",", intake)
-            for batch in batches:
-                triples.rows(batch)
-            triples.finish()
-            how = f"taken as triples{triples.reading and f' ({triples.reading})'}"
+            reading = Rows(place, "csv", ",", intake).take(batched(numbered_rows))
+            how = f"taken as triples{reading and f' ({reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
             twice = f"another column is called {words[0]!r}, too)" if words[0] in words[1:] else ""
@@ -254,11 +251,12 @@ def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> boo
     return rows_are_entities([words, *below])
 
 
-def _batches(
+def _cut(
     path: Path, first: Row, rows: Iterator[Row], kept: list[int], bad: BadLines, ids: set[str]
-) -> Iterator[list[Row]]:
+) -> Iterator[Row]:
     """Rows cut to the columns that have a heading; `ids` takes what is in the first."""
-    batch, known = [first], set(kept)
+    known = set(kept)
+    yield first
     for number, cells in rows:
         if astray := [cell for at, cell in enumerate(cells) if cell and at not in known]:
             expected = "cells under " + ", ".join(first[1])
@@ -274,11 +272,7 @@ def _batches(
         row = [cells[at] for at in kept]
         if row[0]:
             ids.add(row[0])
-        batch.append((number, row))
-        if len(batch) == _ROWS:
-            yield batch
-            batch = []
-    yield batch
+        yield number, row
 
 
 def _without_value(data: bytes) -> int:

@@ -9,14 +9,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.delimited import Row, Rows, header_columns
+from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
 from jaxkg.kg.files.textfile import PACKED
 
 SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
-_ROWS = 1 << 11
 
 
 def read_sqlite(path: Path, intake: Intake) -> None:
@@ -44,10 +43,7 @@ def read_sqlite(path: Path, intake: Intake) -> None:
                 place = path.with_name(f"{path.name}:{title}")
                 rows = _rows(base, title, columns)
                 if header_columns(columns) and not key:
-                    triples = Rows(place, "csv", ",", intake)
-                    for batch in rows:
-                        triples.rows(batch)
-                    triples.finish()
+                    Rows(place, "csv", ",", intake).take(rows)
                     told.append(f"{title!r} taken as triples")
                     continue
                 declared = Declared(key, _references(base, title))
@@ -87,11 +83,8 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
 
     yield [(0, columns)]
     chosen = ", ".join(map(written, columns))
-    asked = base.execute(f"SELECT {chosen} FROM {written(title)}")
-    number = 1
-    while batch := asked.fetchmany(_ROWS):
-        yield [(at, list(map(cell_text, row))) for at, row in enumerate(batch, start=number)]
-        number += len(batch)
+    rows = base.execute(f"SELECT {chosen} FROM {written(title)}")
+    yield from batched((number, list(map(cell_text, row))) for number, row in enumerate(rows, 1))
 
 
 def _sniff(head: Head) -> Sniff:
