@@ -18,6 +18,7 @@ from xml.parsers import expat
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import DEEPEST, LARGEST
 from jaxkg.kg.files.json.read import read_jsonl
+from jaxkg.kg.files.json.wrapping import PAIRS
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.cells import as_json
@@ -26,8 +27,6 @@ from jaxkg.kg.files.yaml_text import read_yaml
 from jaxkg.words import relation_words, singular
 
 _BLOCK = 1 << 16
-_PAIRS = (("k", "v"), ("name", "value"), ("key", "value"))
-"""Attributes, or an attribute and an element, of a key and what it says."""
 _OF_THE_FILE = ("xmlns", "xsi:", "xml:space", "xml:base", "schemaLocation")
 """What attributes begin with that say something of the file alone."""
 _TEXT = "#text"
@@ -186,7 +185,7 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
         said["text"] = text
     if said.keys() == {_TEXT}:
         return name, text
-    for key, value in _PAIRS:
+    for key, value in PAIRS:
         if said.keys() == {key, value} and all(isinstance(said[item], str) for item in said):
             return said[key], said[value]
     if len(said) == 1:

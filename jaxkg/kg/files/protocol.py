@@ -203,6 +203,7 @@ class Intake:
         beside: first words of columns in files that are read with it, without case; None where
             there is but one file.
         has_cells: whether something read are cells of tables, which may list several things.
+        within: things of lists within records, which cells do not mean by their names.
         readings: how files were read, in words.
         left_out: what was not taken, by reason.
         meanings: what a file declares of relations, see `KnowledgeGraph.meanings`.
@@ -226,6 +227,7 @@ class Intake:
         self.edges: list[Edges] = []
         self.beside: Collection[str] | None = None
         self.has_cells = False
+        self.within: set[str] = set()
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.meanings: dict[str, dict[str, Any]] = {}

@@ -129,7 +129,7 @@ def read_graph(
         readings.append(join_by_number(encoder, found, intake.tables))
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
-        readings.append(join_by_name(encoder, found))
+        readings.append(join_by_name(encoder, found, intake.within))
     readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]
     if on_reading and not chosen.is_typed:

@@ -336,6 +336,31 @@ _DOCUMENT = {
         "zones": {"arrayValue": {"values": [{"stringValue": "port"}, {"stringValue": "old"}]}},
     },
 }
+_TEAMS = {1: "Rovers", 2: "United"}
+
+
+def _match(number, home, away):
+    ends = {"home": home, "away": away}
+    return {"match_id": number} | {
+        f"{end}_team": {f"{end}_team_id": team, f"{end}_team_name": _TEAMS[team]}
+        for end, team in ends.items()
+    }
+
+
+def _instances(number, *tags):
+    pairs = [{"Key": key, "Value": said} for key, said in tags]
+    return {"Groups": [], "OwnerId": "7", "ReservationId": f"r{number}",
+            "Instances": [{"InstanceId": f"i{number}", "Tags": pairs}]}  # fmt: skip
+
+
+def _pod(name):
+    containers = [{"name": "web", "image": "web:1"}]
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u1"}
+    return {"kind": "Pod", "metadata": {"name": name, "ownerReferences": [owner]},
+            "spec": {"nodeName": "n1", "containers": containers}}  # fmt: skip
+
+
+_DEPLOYMENT = {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 3}}
 _STUDY = {"sections": {"ident": {"trialId": "T1", "briefTitle": "Rest"}, "status": {"now": "done"}}}
 _TENDER = {"id": "t1", "title": "Road", "cost": {"amount": 7}}
 WEB = {
@@ -432,6 +457,91 @@ WEB = {
             ]
         },
         {("a", "tender", "Road"), ("b", "tender", "Quay"), ("Quay", "cost amount", "9")},
+    ),
+    "instances.json": (
+        {
+            "Reservations": [
+                _instances(1, ("Name", "web"), ("Team", "sea")),
+                _instances(2, ("Name", "db")),
+            ]
+        },
+        {("r1", "Instances", "web"), ("web", "Team", "sea"), ("r2", "is a", "reservation")},
+    ),
+    "cluster.json": (
+        {"kind": "List", "items": [_DEPLOYMENT, _pod("web-1"), _pod("web-2")]},
+        {
+            ("web-1", "spec node name", "n1"),
+            ("web", "spec replicas", "3"),
+            ("web-2", "ownerReferences", "web"),
+            ("web-2", "spec containers", "web"),
+        },
+    ),
+    "matches.json": (
+        [_match(11, 1, 2), _match(12, 2, 1)],
+        {("11", "home_team", "Rovers"), ("12", "away_team", "Rovers")},
+    ),
+    "lineups.json": (
+        [
+            {
+                "team_id": 1,
+                "team_name": "Rovers",
+                "lineup": [
+                    {
+                        "player_id": 9,
+                        "player_name": "Ann",
+                        "positions": [{"position_id": 4, "position": "Keeper"}],
+                    }
+                ],
+            }
+        ],
+        {("Rovers", "lineup", "Ann"), ("Ann", "is a", "player"), ("Ann", "positions", "Keeper")},
+    ),
+    "manifest.json": (
+        {
+            "nodes": {
+                "model.a": {"name": "a", "unique_id": "model.a", "needs": ["model.b"], "size": 1},
+                "model.b": {"name": "b", "unique_id": "model.b", "needs": [], "size": 2},
+                "model.c": {"name": "c", "unique_id": "model.c", "needs": [], "size": 3},
+            }
+        },
+        {("a", "needs", "b")},
+    ),
+    "games.xml": (
+        "<?xml version='1.0'?><items><item type='game' id='1'><name type='alternate' value='Netz'/>"
+        "<name type='primary' value='Nets'/><link type='maker' id='7' value='Ann'/>"
+        "<link type='theme' id='8' value='Sea'/></item><item type='game' id='2'>"
+        "<name type='primary' value='Tide'/><link type='maker' id='7' value='Ann'/></item></items>",
+        {("Nets", "maker", "Ann"), ("Tide", "maker", "Ann"), ("Nets", "theme", "Sea")},
+    ),
+    "report.xml": (
+        "<?xml version='1.0'?><testsuites name='all'><testsuite name='s'><testcase name='a' "
+        "time='1'/><testcase name='b' time='2'/></testsuite></testsuites>",
+        {("a", "is a", "testcase"), ("b", "time", "2")},
+    ),
+    "state.json": (
+        {
+            "resources": [
+                {"type": "vpc", "name": "main", "instances": [{"attributes": {"id": "v-1"}}]},
+                {
+                    "type": "net",
+                    "name": "main",
+                    "instances": [{"attributes": {"id": "n-1"}, "dependencies": ["vpc.main"]}],
+                },
+            ]
+        },
+        {("n-1", "dependencies", "main"), ("main", "type", "net")},
+    ),
+    "issues.csv": (
+        "Summary,Issue key,Points,Blocks\nShop,T-1,3,T-2\nApp,T-2,5,\nNet,T-3,1,\n",
+        {("Shop", "Blocks", "App"), ("App", "is a", "issue")},
+    ),
+    "orders_export_1.csv": (
+        "Name,Total,City,Item,Price\n#1,9,Ely,Cup,4\n#1,,,Pot,5\n#2,11,Ayr,Cup,4\n#2,,,Pan,7\n",
+        {("#1", "Total", "9"), ("#2", "City", "Ayr"), ("#1", "is a", "orders")},
+    ),
+    "work.csv": (
+        "id,task,note\n7,Shop,1 May 9:00;ann;Begun\n8,App,2 May 8:30;bo;Done\n",
+        {("7", "note", "1 May 9:00;ann;Begun")},
     ),
     "page.json": (
         [
@@ -531,6 +641,18 @@ def test_shapes_of_exports(read, name):
     if name.endswith(".jsonl"):
         document = "".join(json.dumps(record) + "\n" for record in document)
     assert named_facts(read(name, document)) >= facts
+
+
+def test_what_is_within_others_and_called_as_they_are_is_no_other(read):
+    graph = read("cluster.json", WEB["cluster.json"][0])
+    of = {graph.entity_ids[head] for head, relation, tail in graph.triples.tolist()
+          if (graph.relations[relation], graph.name(tail)) == ("image", "web:1")}  # fmt: skip
+    assert len(of) == 2
+    assert "Deployment/web" not in of
+    teams = read("matches.json", WEB["matches.json"][0])
+    assert sum(teams.name(at) == "Rovers" for at in range(teams.num_entities)) == 1
+    state = read("state.json", WEB["state.json"][0])
+    assert {"vpc.main", "net.main"} <= set(state.entity_ids)
 
 
 def test_benchmarks_name_their_ids_in_files_beside(tmp_path):

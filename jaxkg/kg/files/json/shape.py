@@ -20,10 +20,11 @@ from jaxkg.kg.files.json.wrapping import (
     VALUES,
     identified,
     named_once,
+    paired,
     unwrapped,
 )
 from jaxkg.kg.files.tables.keys import IDS, KEY, one_of
-from jaxkg.kg.files.tables.record_names import VERSION
+from jaxkg.kg.files.tables.record_names import VERSION, is_list
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
@@ -76,11 +77,11 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     """
     if isinstance(value, list):
         held = [plain(item, key, maps) for item in value]
-        return _flat(key, held) if held and isinstance(held[0], dict) else held
+        held = _flat(key, held) if is_list(held) else held
+        return paired(held) if key and is_list(held) else held
     if not isinstance(value, dict):
         return value
-    if not OWN.isdisjoint(value):
-        value = identified(value)
+    value = named_once(value if OWN.isdisjoint(value) else identified(value))
     for inner in value.values():
         if type(inner) is dict or type(inner) is list:
             break
@@ -99,7 +100,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     for key, inner in value.items():
         if isinstance(inner, dict | list):
             inner = plain(inner, key, maps)
-        if isinstance(inner, dict) and key in _BAGS and len(value) > 1:
+        if isinstance(inner, dict) and key.lower() in _BAGS and len(value) > 1:
             for name, said in inner.items():
                 if name not in found and name not in value:
                     found[name] = said
@@ -120,7 +121,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         told = [part for item in told for part in (item if isinstance(item, list) else [item])]
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
-    return named_once(found)
+    return found
 
 
 def _is_thing(value: Any) -> bool:
@@ -242,7 +243,7 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     texts = [key for key in value if key]
     shared = _shared_start(texts) if len(texts) > 1 else ""
     for key, inner in value.items():
-        known = any(said == key for said in inner.values() if isinstance(said, str))
+        known = any(inner[name] == key for name in inner if name.lower() in (*IDS, "name"))
         ids = [name for name in inner if name.lower() in IDS and not isinstance(inner[name], bool)]
         own = {} if known or not key else {"key" if ids else "id": key}
         if shared.strip("/") and key and "name" not in inner:
@@ -318,11 +319,11 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
 def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator[Listed]:
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]
-        inside = any(_is_list(inner) for item in records for inner in item.values())
+        inside = any(is_list(inner) for item in records for inner in item.values())
         if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
             for item in records:  # each but holds others; the results of runs are no runs
                 yield from _lists_in(item, "" if depth else title, depth + 1, beside)
-        elif held := [item for item in value if _is_list(item)]:
+        elif held := [item for item in value if is_list(item)]:
             for item in held:  # a page's number stands above its records
                 yield from _lists_in(item, title, depth + 1, beside)
             beside += [key for item in records for key in item]
@@ -391,11 +392,7 @@ def _called_as(value: dict[str, Any], title: str) -> dict[str, Any]:
 
 def _says(value: dict[str, Any]) -> bool:
     """Whether an object says something itself, not in objects within alone."""
-    return any(not isinstance(item, dict) and not _is_list(item) for item in value.values())
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+    return any(not isinstance(item, dict) and not is_list(item) for item in value.values())
 
 
 def _holds_records(value: Any, depth: int) -> bool:
@@ -411,7 +408,7 @@ def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> b
     if any(key.lower() in _LISTS for key in inside):
         return True
     if not _calls(value, title):  # settings hold lists deep within, and say much beside
-        return len(value) - len(inside) < _FEW or any(map(_is_list, inside.values()))
+        return len(value) - len(inside) < _FEW or any(map(is_list, inside.values()))
     # Parts that others refer to by numbers, or that are related, are things of lists of their own.
     lists = {key: inner for key, inner in inside.items() if isinstance(inner, list)}
     if any(links(key) and ends_of(tuple(inner[0])) for key, inner in lists.items()):
@@ -451,7 +448,7 @@ def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
 def is_page(value: Any) -> bool:
     """Whether an object is a page of a list rather than a record."""
     held = value.items() if isinstance(value, dict) else ()
-    return any(key.lower() in _LISTS and _is_list(inner) for key, inner in held) and not _calls(
+    return any(key.lower() in _LISTS and is_list(inner) for key, inner in held) and not _calls(
         value
     )
 

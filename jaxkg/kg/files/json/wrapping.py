@@ -41,7 +41,7 @@ ADDRESS = frozenset(("uri", "path", "host"))
 _NAMED = ("value", "name", "title", "fullName", "text")
 
 
-_SHOWN_WORDS = re.compile(r"display|label|official|preferred|usual|main", re.I)
+_SHOWN_WORDS = re.compile(r"display|label|official|preferred|primary|usual|main", re.I)
 
 
 def named_once(record: dict[str, Any]) -> dict[str, Any]:
@@ -51,8 +51,8 @@ def named_once(record: dict[str, Any]) -> dict[str, Any]:
     ...                                 {"value": "Ely College", "types": ["display"]}]})
     {'id': 7, 'name': 'Ely College', 'aliases': ['EC']}
     """
-    key = next((k for k in ("names", "titles") if isinstance(record.get(k), list)), "")
-    if not key or not record.keys().isdisjoint(("name", "title", "aliases")):
+    key = next((k for k in ("names", "titles", "name") if isinstance(record.get(k), list)), "")
+    if not key or not (record.keys() - {key}).isdisjoint(("name", "title", "aliases")):
         return record
     texts: list[tuple[bool, str]] = []
     for item in record[key]:
@@ -68,7 +68,7 @@ def named_once(record: dict[str, Any]) -> dict[str, Any]:
     return rest | {"name": ordered[0], **others} if ordered else record
 
 
-OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links"))
+OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links", "kind"))
 
 
 _LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
@@ -95,6 +95,8 @@ def identified(value: dict[str, Any]) -> dict[str, Any]:
     if isinstance(kind := value.get("kind"), str) and isinstance(data, dict) and "name" in data:
         own = {"id": f"{kind}/{data['name']}", "type": kind, **data}
         return own | {key: said for key, said in value.items() if key not in ("kind", "metadata")}
+    if isinstance(kind, str) and isinstance(value.get("name"), str) and "apiVersion" in value:
+        return {"id": f"{kind}/{value['name']}"}
     if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
         return {"id": value["reference"]}
     links = value.get("_links")
@@ -134,6 +136,25 @@ def unwrapped(value: dict[str, Any]) -> Any:
     if value.keys() == ADDRESS:
         return value["path"]
     return value
+
+
+PAIRS = (("k", "v"), ("name", "value"), ("key", "value"))
+"""Keys of a pair of a key and what it says."""
+
+
+def paired(objects: list[Any]) -> Any:
+    """What pairs of a key and a value say, as an object; other objects as they are.
+
+    >>> paired([{"Key": "Name", "Value": "web"}, {"Key": "Team", "Value": "sea"}])
+    {'Name': 'web', 'Team': 'sea'}
+    """
+    if any(not isinstance(item, dict) or len(item) != 2 for item in objects):
+        return objects
+    rows = [{key.lower(): said for key, said in item.items()} for item in objects]
+    key, value = next((pair for pair in PAIRS if rows[0].keys() == set(pair)), ("", ""))
+    said = {row[key]: row[value] for row in rows if isinstance(row.get(key), str) and value in row}
+    plain = all(name and not isinstance(item, dict | list) for name, item in said.items())
+    return said if plain and len(said) == len(objects) else objects
 
 
 def _untyped(key: str, held: Any) -> Any:

@@ -15,6 +15,8 @@ from jaxkg.kg.queries.columns import NEARLY_ALL, is_nothing, likely_column
 
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
+_CLOCK = re.compile(r"\d:\d\d")
+"""What parts of a note have that says when and by whom it was made."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
 
 
@@ -87,6 +89,8 @@ def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[T
             lists = {cell: _parts(cell, separator) for cell in cells if separator in cell}
             short = all(
                 part and len(part.split()) <= _WORDS for some in lists.values() for part in some
+            ) and not any(
+                0 < sum(map(bool, map(_CLOCK.search, some))) < len(some) for some in lists.values()
             )
             if not lists or not short:
                 continue
@@ -123,15 +127,18 @@ def _turned(lists: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool:
     return len(lists) > 2 and having >= NEARLY_ALL * len(lists)
 
 
-def join_by_name(encoder: TripleEncoder, names: NameCollector) -> str:
+def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str]) -> str:
     """Take cells that hold a row's name for that row, where one row alone is called so.
+
+    Args:
+        within: things of lists within rows, which cells do not mean.
 
     Returns:
         What was taken so, in words; "" where nothing was.
     """
     rows: dict[str, list[str]] = {}
     for row, name in names.display.items():
-        if name not in names.display and not _AMOUNT.fullmatch(name):
+        if row not in within and name not in names.display and not _AMOUNT.fullmatch(name):
             rows.setdefault(name, []).append(row)
     cells = {name: rows[name] for name in encoder.entities if name in rows}
     same = {name: found[0] for name, found in cells.items() if len(found) == 1}

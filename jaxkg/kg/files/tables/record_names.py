@@ -43,10 +43,14 @@ class Malformed(Exception):
     """A record that is JSON but neither a triple nor an entity."""
 
 
-def id_key(records: Sequence[dict[str, Any]]) -> str:
-    """The key of the ids by which others refer to records: in each, and different; "" without."""
+def id_key(records: Sequence[dict[str, Any]], others: frozenset[str]) -> str:
+    """The key of the ids by which others refer to records: in each, and different; "" without.
+
+    Args:
+        others: what their table calls a record.
+    """
     for key in records[0] if records else ():
-        if key.lower() not in RECORD_IDS or key == CALLED[0]:
+        if key == CALLED[0] or (key.lower() not in RECORD_IDS and not is_key(key, others)):
             continue
         ids = [record.get(key) for record in records]
         texts = [id for id in ids if isinstance(id, str | int) and not isinstance(id, bool)]
@@ -96,15 +100,36 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     Args:
         several: whether it is one of a list: what stands first in it may be its code.
     """
-    called_so = (k for k in record if relation_words(k).lower().endswith(" name"))
     item = one_of(relation_words(relation).lower())
+    called_so = [k for k in record if relation_words(k).lower().endswith(" name")]
+    if not several and any(isinstance(v, dict) or is_list(v) for v in record.values()):
+        # A section says on which node something runs, and is no node.
+        called_so = [k for k in called_so if relation_words(k).lower() == f"{item} name"]
     own = [key for key in record if is_key(key, frozenset((item,)))]
     own += [key for key in record if relation_words(key).lower() == item]
     own += [key for word in CALLED for key in record if key.lower() == word]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
     parts = full_name(list(record)) or ()
     keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
-    return next((key for key in keys if is_text(record.get(key))), "")
+    key = next((key for key in keys if is_text(record.get(key))), "")
+    # Of "player_id" and "player_name" the one is its id, the other its name.
+    of = relation_words(key).lower().removesuffix(" name")
+    return next((own for own in record if of and is_key(own, frozenset((of,)))), key)
+
+
+def item_of(relation: str, key: str) -> str:
+    """What one of the records that lie under a key is, as what calls it says, or else that key.
+
+    >>> item_of("lineup", "player_id"), item_of("players", "id"), item_of("persons", "name")
+    ('player', 'player', 'person')
+    """
+    *of, last = relation_words(key).lower().split() or [""]
+    return " ".join(of) if of and last in KEY else one_of(relation_words(relation).lower())
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list of objects."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def is_text(value: Any) -> bool:
@@ -147,9 +172,12 @@ def shown_name(
     called = called or key.lower() in RECORD_IDS or (bool(of) and last in CODED)
     names = {folded(name.rpartition(":")[2]): name for name, v in record.items() if is_text(v)}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
-    own = [folded(item) + word for item in (" ".join(of), *others) if item for word in CALLED[1:]]
+    items = [folded(item) for item in (" ".join(of), *others) if item]
+    own = [item + word for item in items for word in ("", *CALLED[1:])]
     words = (word for word in (*SHOWN, *own) if word in names and word != "title")
-    name = "value" if record.keys() == {key, "value"} else names.get(next(words, ""), "")
+    name = (
+        "value" if record.keys() - {SORT[1]} == {key, "value"} else names.get(next(words, ""), "")
+    )
     if called and name and name != key:
         return _first_text(record[name], name), {name}
     told = [record[part] for part in full_name(list(record)) or ()]

@@ -19,7 +19,6 @@ from jaxkg.kg.files.tables.keys import (
     TakenTable,
     is_key,
     numbered,
-    one_of,
     row_id,
     row_names,
 )
@@ -34,6 +33,7 @@ from jaxkg.kg.files.tables.record_names import (
     folded,
     id_key,
     is_coded,
+    item_of,
     key_within,
     shown_name,
     tells_when,
@@ -41,7 +41,7 @@ from jaxkg.kg.files.tables.record_names import (
     texts_under,
     titled,
 )
-from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, row_sort
+from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, list_sort, row_sort
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
@@ -91,7 +91,7 @@ class Records:
         first = titled(first)
         objects = [titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
-        self.key = id_key(objects) or called_by(first, self._called)
+        self.key = id_key(objects, self._called) or called_by(first, self._called)
         words = relation_words(self.key).lower()
         known = (
             self.key.lower() in RECORD_IDS or folded(self.key) in SHOWN or words.endswith(" name")
@@ -119,22 +119,34 @@ class Records:
             self._why = "calls other records"
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
-        if listed and not sort and row_sort("", f"{title}s"):
-            sort = relation_words(title).lower()
+        sort = sort or (list_sort(title) if listed else "")
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = shown_name(first, self.key, self._called)[0] is not None
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
-        self._within = itertools.count(1)
+        self._within, self._listed = itertools.count(1), dict[str, str]()
         self._intake = intake
         of = f"{self._one} " if self._keyed else ""
         self._known = {of + str(item.get(self.key)) for item in sample if isinstance(item, dict)}
+        having = [item for item in objects if self.key in item]
+        shown = [shown_name(item, self.key, self._called)[0] for item in having]
+        self._titles = {name for item, name in zip(having, shown) if _tells_sort(item)}
+        self._known |= {name for name in shown if name is not None}
         names = [str(item[self.key]) for item in objects if "version" in item and self.key in item]
         self._again = {name for name, count in Counter(names).items() if count > 1}
+        # Addresses such as "aws_vpc.main" tell records apart that have one name.
+        text = json.dumps(objects, ensure_ascii=False) if len(set(again)) < len(again) else ""
+        pairs = (
+            (sort, f'"{item.get(sort)}.{item.get(self.key)}"') for item in objects for sort in item
+        )
+        self._of_sort = next((sort for sort, address in pairs if text and address in text), "")
         self._varied, self._no_names, self._local = _varying(objects)
         self._alone = _never_several(objects)
         self._lists = _lists_of_numbers(objects, self.key)
+        inside = {relation for record in objects for relation, _, _ in _objects_in(record)}
+        lasts = Counter(relation_words(relation).lower().rpartition(" ")[2] for relation in inside)
+        self._kinds = {last for last, count in lasts.items() if count > 1}
         columns = list(first)
         self._labels = {columns[at]: columns[of] for of, at in labels_of(columns)}
 
@@ -169,6 +181,8 @@ class Records:
         label, named = shown_name(record, key, self._called)
         if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
+        if self._of_sort and key == self.key:
+            label, called = label or called, f"{record.get(self._of_sort)}.{called}"
         if called in self._again and isinstance(record.get("version"), str):
             called = f"{called} {record['version']}"  # two versions are two packages
         self._rows.add(called)
@@ -216,7 +230,6 @@ class Records:
                     continue
                 value = " ".join(map(text_of_any, value))
             several = isinstance(value, list)
-            sort = row_sort("", relation) if several else ""
             for item in value if several else [value]:
                 if isinstance(item, list):
                     if not item or not all(isinstance(inner, int | float) for inner in item):
@@ -227,9 +240,7 @@ class Records:
                     self._intake.leave_out("indexes of words")
                 elif isinstance(item, dict):
                     alone = several and relation in self._alone
-                    triples += self._object(
-                        relation, item, head, sort, several=several, alone=alone
-                    )
+                    triples += self._object(relation, item, head, several=several, alone=alone)
                 elif item is not None and (not isinstance(item, str) or item.strip()):
                     end = _plain(text_of(item, relation))
                     triples.append((head, _plain(relation.strip()), end))
@@ -240,7 +251,6 @@ class Records:
         relation: str,
         item: dict[str, Any],
         head: Named,
-        sort: str,
         *,
         several: bool,
         alone: bool,
@@ -265,20 +275,25 @@ class Records:
         own = key and not several and key.lower() not in RECORD_IDS and str(item[key])
         if own and own in (head[0], head[1]):  # the profile of Ann is no other Ann
             rest = {name: said for name, said in item.items() if name != key}
-            return self._of(_opened(relation, rest), head)
+            return self._section(relation, rest, head)
         several = several and not (alone and not key)
         if not key and not several:
-            return self._of(_opened(relation, item), head)
+            return self._section(relation, item, head)
         tail, rest = self._inner(relation, item, key)
-        if tail[0] == head[0] or relation in self._local:
+        another = tail[0] in self._titles and not rest.keys() <= {SORT[1]}
+        if tail[0] == head[0] or relation in self._local or another:
             # A container is called as what it is in, and tenders are counted anew in each release.
             tail = f"{head[0]} {relation_words(relation)} {tail[0]}", tail[1] or tail[0], tail[2]
+            self._intake.within.add(tail[0])
         if several and key and links(relation):
             return self._linked(relation, head, relation, tail, rest)
         varied = self._varied.get(relation, set()) if key else set()
         said = {name: value for name, value in rest.items() if name in varied}
         triples += self._qualified(head, relation, tail, said)
-        if sort and not _tells_sort(item) and tail[0] not in self._known:
+        listed = self._listed.get(relation, relation)
+        own = item_of(listed, key)
+        sort = list_sort(listed) if own == item_of(listed, "") else own
+        if several and sort and not _tells_sort(item) and tail[0] not in self._known:
             triples.append((tail, _plain(SORT[0]), _plain(sort)))
         rest = {name: value for name, value in rest.items() if name not in varied}
         return triples + self._of(rest, tail)
@@ -307,12 +322,20 @@ class Records:
             triples += self._of(said, node)
         return triples
 
+    def _section(self, relation: str, record: dict[str, Any], head: Named) -> list[Triple]:
+        """What an object within another, that nothing calls, says of the other."""
+        opened = _opened(relation, record)
+        self._listed |= dict(zip(opened, record))
+        return self._of(opened, head)
+
     def _inner(
         self, relation: str, record: dict[str, Any], key: str
     ) -> tuple[Named, dict[str, Any]]:
         """A record within another as an entity, called by a key, "" for none, and what is left to
         say of it."""
-        item = one_of(relation_words(relation).lower())
+        item = item_of(relation, key)
+        if (last := item.rpartition(" ")[2]) in self._kinds:
+            item = last  # the home team and the away team are teams
         if self._keyed and f" {item}".endswith(f" {self._one}"):
             item = self._one  # the issue that another blocks is an issue
         if not key and isinstance(record.get("title"), str):

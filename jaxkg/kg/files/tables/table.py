@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,8 +162,8 @@ def row_sort(header: str, title: str) -> str:
 
     >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
     ('park', 'employee', 'old projects')
-    >>> row_sort("id", "groundStations")
-    'ground stations'
+    >>> row_sort("id", "groundStations"), row_sort("", "orders_export_1")
+    ('ground stations', 'orders')
     >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("#", "Boss")
     ('', '', '')
     """
@@ -170,7 +171,19 @@ def row_sort(header: str, title: str) -> str:
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in _ANY]):
         return " ".join(sort)
     words = relation_words(title).replace("_", " ").lower().split()
+    while words and not any(map(_SEVERAL.fullmatch, (words[-1], f"{words[-1]}s"))):
+        words.pop()  # the first export of orders is of orders
     return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
+
+
+def list_sort(key: str) -> str:
+    """What each of a list of records is, as the key of the list says, in the singular, too.
+
+    >>> list_sort("testcase"), list_sort("old-orders"), list_sort("node")
+    ('testcase', 'old orders', '')
+    """
+    told = row_sort("", key) or row_sort("", f"{key}s")
+    return relation_words(key).lower() if told else ""
 
 
 def full_name(columns: Sequence[str]) -> tuple[str, str] | None:
@@ -218,6 +231,7 @@ def take_table(
     start, keyless = len(encoder), declared is not None and not declared.keyed
     ragged = intake.left_out[RAGGED]
     header: _Header | None = None
+    key, told_once = 0, set[int]()
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     why = "it has no key"
@@ -233,6 +247,11 @@ def take_table(
             )
             header = _nameless(header, title) if keyless else header
         rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
+        if one is None and declared is None and (key := _own_key(header.columns, rows)):
+            cells = _moved(header.columns, key)
+            header = _header_of(path, 1, cells, title, separator, titled=False)
+            header = header._replace(name=max(header.name, 1))
+        rows = [(number, _moved(cells, key)) for number, cells in rows] if key else rows
         if one is None and is_total([cells for _, cells in rows]):
             intake.leave_out("rows of totals")
             rows.pop()
@@ -241,6 +260,7 @@ def take_table(
             again = len(header.columns) > 2 and len(set(firsts)) <= DIFFERENT * len(firsts)
             if again or _happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
+                told_once = _told_once(rows)
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             one = header.one if keyed else ""
@@ -267,7 +287,7 @@ def take_table(
                 if header.parts:
                     names.label(row, header.full_name(cells))
             if header.sort:
-                facts.append((row, header.sorted_by, header.sort))
+                facts.append((cells[0] if told_once else row, header.sorted_by, header.sort))
             for at, cell in enumerate(cells[1:], start=1):
                 if at in labels:
                     continue
@@ -275,7 +295,8 @@ def take_table(
                     if cell and cell not in _NULL:
                         names.label(row, cell)
                 else:
-                    facts += [(row, header.columns[at], one) for one in _told(cell)]
+                    of = cells[0] if at in told_once else row
+                    facts += [(of, header.columns[at], one) for one in _told(cell)]
             sources += [f"{path.name}:{number}"] * (len(facts) - len(sources))
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
@@ -296,6 +317,7 @@ def take_table(
     how = f"{PLAIN_TABLE}, {id} is its id{name}, the other columns are relations"
     if header.nameless:
         how = f"read as a table: {why}, so a row has no name; its columns are relations"
+        how += f", {len(told_once)} of them of its {header.columns[0]}" if told_once else ""
     how += f", its class is {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
     for column, count in Counter(header.columns).items():
@@ -320,6 +342,27 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], *, numbers: bool) 
     return 1 if (many or said) and _names([row[1] for row in rows]) else -1
 
 
+def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
+    """The column of the codes of rows that is not the first, and that others refer to; 0 without.
+
+    >>> rows = [(2, ["Web", "T-1", ""]), (3, ["App", "T-2", "T-1"])]
+    >>> _own_key(["Task", "Task key", "Blocks"], rows), _own_key(["Task", "By", "Blocks"], rows)
+    (1, 0)
+    """
+    cells = list(zip(*(row for _, row in rows)))
+    for place, codes in enumerate(map(set, cells)) if rows and _names(cells[0]) else ():
+        keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
+        others = (another for another in cells if another is not cells[place])
+        apart = keyed and len(codes) == len(rows) and all(map(is_code, codes))
+        if apart and not all(map(codes.isdisjoint, others)):
+            return place
+    return 0
+
+
+def _moved(cells: Sequence[str], key: int) -> list[str]:
+    return [cells[key], *cells[:key], *cells[key + 1 :]]
+
+
 def _is_primary(column: str) -> bool:
     """Whether a column is called the first of several names or titles of a row."""
     words = relation_words(column).lower().split()
@@ -337,6 +380,20 @@ def _happenings(rows: Sequence[Sequence[str]]) -> bool:
     first, *others = zip(*rows)
     named = (c for c in others if len(set(c)) > 1 and not all_values(c) and any(c))
     return len(others) > 2 and all_days(first) and len(list(named)) > 1
+
+
+def _told_once(rows: Sequence[Row]) -> set[int]:
+    """Columns that are blank where the first one says again what it does in the row above: an
+    order's total stands beside the first of its items.
+
+    >>> _told_once([(2, ["#1", "9", "EUR", "a"]), (3, ["#1", "", "", "b"])])
+    {1, 2}
+    """
+    again = [row for (_, above), (_, row) in itertools.pairwise(rows) if above[0] == row[0]]
+    first = [row for (_, above), (_, row) in zip([(0, [""]), *rows], rows) if above[0] != row[0]]
+    cells = zip(zip(*again), zip(*first))
+    once = {at for at, (below, above) in enumerate(cells) if any(above) and not any(below)}
+    return once if len(once) > 1 else set()
 
 
 class _Header(NamedTuple):
