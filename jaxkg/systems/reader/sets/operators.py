@@ -139,7 +139,9 @@ class Operators:
         return [*whole, *walked, *others[:_BASES], *near]
 
     def _countable(self, base: Candidate) -> bool:
-        """Not what can but be one: the referee of a match."""
+        """Not what can but be one, the referee of a match, nor values."""
+        if base.last >= 0 and self.vocabulary.ends_kind(base.last) != "thing":
+            return False
         once = all(self.vocabulary.functional(code) for code in base.relations)
         alone = base.shape == "path" and len(base.topics) == 1 and once and not base.classes
         return not base.result and not isinstance(base.node, Extreme) and not alone

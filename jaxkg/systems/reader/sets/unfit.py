@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from jaxkg.query import Rows
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_dispossessed
+from jaxkg.systems.reader.sets.paths.quick import aligned
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
+
+_SAID = 0.8
+"""Likeness of letters, and share of a label's words, from which on a question says it."""
 
 _Unfit = Callable[[Asked, Candidate, Candidates], bool]
 
@@ -23,11 +30,45 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     """
     kept = _owned(asked, found, find)
     if not asked.cues.yesno:
-        kept = _but(_taken_in, asked, kept, find)
+        kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
         kept = _but(_is_other_row, asked, kept, find)
     return kept
+
+
+def _valued(asked: Asked, readings: list[Candidate], find: Candidates) -> list[Candidate]:
+    """Not what is first in an order, where its value is asked for and is there: "what is the
+    height of the highest tower"."""
+    values = {
+        (reading.measure, reading.topics)
+        for reading in readings
+        if reading.last == reading.measure >= 0
+    }
+    return [
+        reading
+        for reading in readings
+        if reading.shape != "extreme"
+        or isinstance(reading.query, Rows)
+        or reading.last == reading.measure
+        or (reading.measure, reading.topics) not in values
+        or not _asks_for(asked, reading.measure, find)
+    ]
+
+
+def _asks_for(asked: Asked, code: int, find: Candidates) -> bool:
+    """Whether the whole label of a relation is what a question begins with, beside its grade."""
+    label = aligned(asked, code, find.vocabulary)
+    content, cues = np.flatnonzero(asked.alignment.content)[:1].tolist(), asked.cues
+    if cues.wants in ("person", "place") or cues.adds_up or label.best_lex < _SAID:
+        return False
+    # Not the "most populous city", nor the "price" of "highest price product".
+    classes = {place for kind in asked.classes for place in range(kind.first - 1, kind.last + 1)}
+    grade = cues.extreme.words if cues.extreme else frozenset()
+    if not (grade and content) or content[0] > max(grade) + 1:
+        return False  # nor "the cheapest to hire"
+    head = {*content, *cues.noun}
+    return head.isdisjoint(classes) and all(label.lex[place] >= _SAID for place in head)
 
 
 def _owned(asked: Asked, found: list[Candidate], find: Candidates) -> list[Candidate]:

@@ -166,7 +166,7 @@ class Walks:
         aside |= further.home & (turned | self._both_ways[further.code])
         # From a fact's one end over what is said of it to its other end is the fact itself.
         aside |= np.isin(last - total, self._ends_stated) & np.isin(further.code, self._ends_stated)
-        if start.measure >= 0 and not self._leads_on(start.measure):
+        if start.shape == "filter" and not self._leads_on(start.measure):
             aside |= further.code == start.measure
         return further.some(~aside)
 

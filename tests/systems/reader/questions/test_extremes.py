@@ -1,0 +1,48 @@
+"""The value of what is first in an order, or the thing itself."""
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text import HashingEncoder
+
+TOWERS = [
+    ("Grey Tower", "Oslo", "120", "1931-05-01"),
+    ("Fish Tower", "Bergen", "88", "1904-02-11"),
+    ("Long Tower", "Oslo", "240", "1999-08-30"),
+    ("Salt Tower", "Kiel", "65", "1880-03-12"),
+    ("Moss Tower", "Kiel", "101", "1950-10-02"),
+]
+
+
+@pytest.fixture(scope="module")
+def towers() -> Reader:
+    columns = ("city", "height", "opened")
+    facts = [(row[0], name, end) for row in TOWERS for name, end in zip(columns, row[1:])]
+    facts += [(row[0], "type", "tower") for row in TOWERS]
+    return Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How tall is the tallest tower?", "240"),
+        ("What is the height of the highest tower in Kiel?", "101"),
+        ("What is the greatest height?", "240"),
+        ("When did the oldest tower open?", "1880-03-12"),
+        ("Which tower is the tallest?", "Long Tower"),
+        ("What is the tallest tower?", "Long Tower"),
+        ("What tower in Kiel has the largest height?", "Moss Tower"),
+        ("Which city has the tallest tower?", "Oslo"),
+    ],
+)
+def test_a_value_or_the_thing_that_has_it(towers, question, answer):
+    assert towers.understand(question).readings[0].answers == (answer,)
+
+
+def test_values_are_not_counted(towers):
+    found = towers.look("How many people live in the tallest tower?").found
+    counted = [one for one in found if one.shape == "count" and one.last >= 0]
+    kinds = {towers.readings.vocabulary.ends_kind(one.last) for one in counted}
+    assert kinds <= {"thing"}
+    assert any(one.last == one.measure >= 0 for one in found)
