@@ -202,6 +202,7 @@ class Intake:
         edges: see `Edges`.
         beside: first words of columns in files that are read with it, without case; None where
             there is but one file.
+        titled: whether columns refer to files by their names: what one is called its rows are.
         has_cells: whether something read are cells of tables, which may list several things.
         within: things of lists within records, which cells do not mean by their names.
         readings: how files were read, in words.
@@ -226,7 +227,7 @@ class Intake:
         self.tables: list[TakenTable] = []
         self.edges: list[Edges] = []
         self.beside: Collection[str] | None = None
-        self.has_cells = False
+        self.titled = self.has_cells = False
         self.within: set[str] = set()
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
-from jaxkg.kg.files.tables.keys import join_by_number, join_ends, join_same
+from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
@@ -173,6 +173,9 @@ def _read_file(path: Path, format: Format, intake: Intake) -> None:
 def _read_folder(files: list[tuple[Path, Choice]], intake: Intake) -> None:
     """Read all files of a folder that are read together; see `files_of`."""
     firsts = [first_words(file, choice.format.name, intake.options) for file, choice in files]
+    words = {"".join(filter(str.isalnum, word)) for some in firsts for word in some}
+    titles = ("".join(filter(str.isalnum, file.name.split(".")[0].casefold())) for file, _ in files)
+    intake.titled = any(f"{title}{key}" in words for title in titles if title[3:] for key in KEY)
     tables: list[str] = []
     told, intake.readings = intake.readings, []
     for at, (file, choice) in enumerate(files):

@@ -266,6 +266,15 @@ def test_relationships_in_csv_are_edges_though_numbered_and_described(tmp_path):
         assert "ANN" not in graph.entity_ids  # but e1, who is called so
 
 
+def test_files_that_columns_are_called_after_say_what_their_rows_are(tmp_path):
+    (tmp_path / "Account.csv").write_text("Id,Name,City\nA1,Rovers,Ely\nA2,United,Ayr\n")
+    (tmp_path / "Deal.csv").write_text("Id,Name,AccountId,Sum\nD1,Nets,A1,7\nD2,Ropes,A2,9\n")
+    facts = named_facts(read_graph(tmp_path))
+    assert {("Rovers", "is a", "account"), ("Nets", "is a", "deal")} <= facts
+    (tmp_path / "Deal.csv").write_text("Id,Name,Club,Sum\nD1,Nets,A1,7\nD2,Ropes,A2,9\n")
+    assert "is a" not in {relation for _, relation, _ in named_facts(read_graph(tmp_path))}
+
+
 @pytest.mark.parametrize("header", ["source,target", "source,target,city"])
 def test_ends_alone_are_edges_beside_tables_too(tmp_path, header):
     (tmp_path / "people.csv").write_text("id,name,city\np1,Ann,Ely\np2,Bo,Ayr\n")

@@ -242,9 +242,9 @@ def take_table(
                 continue
             if joined := joined_headers([cells for _, cells in rows[:2]]):
                 rows[:2] = [(rows[1][0], joined)]
-            header = _header_of(
-                path, *_stripped(rows.pop(0)), title, separator, titled=declared is not None
-            )
+            above = _stripped(rows.pop(0))
+            titled = declared is not None or (intake.titled and not row_sort(above[1][0], title))
+            header = _header_of(path, *above, title, separator, titled=titled)
             header = _nameless(header, title) if keyless else header
         rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
         if one is None and declared is None and (key := _own_key(header.columns, rows)):
