@@ -22,12 +22,13 @@ from jaxkg.kg.files.json.wrapping import PAIRS
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.cells import as_json
+from jaxkg.kg.files.tables.record_names import is_list
 from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
 from jaxkg.kg.files.yaml_text import read_yaml
 from jaxkg.words import relation_words, singular
 
 _BLOCK = 1 << 16
-_OF_THE_FILE = ("xmlns", "xsi:", "xml:space", "xml:base", "schemaLocation")
+_OF_THE_FILE = ("xmlns", "xsi:", "xml:", "schemaLocation")
 """What attributes begin with that say something of the file alone."""
 _TEXT = "#text"
 _CALLS = frozenset(("id", "ui", "key", "uid"))
@@ -83,7 +84,7 @@ def walk(
             raise JaxkgError(f"{path}: its encoding is not read ({error}); use UTF-8") from error
 
 
-def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, Any]:
+def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
     """The name of the first element of an XML file, and the file as a document.
 
     Raises:
@@ -104,6 +105,8 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
             for key, value in said.items()
             if not key.startswith(_OF_THE_FILE) and value.strip()
         }
+        if "xsi:type" in said and not "xs:" <= said["xsi:type"] < "xsd;":
+            record.setdefault("type", said["xsi:type"].rpartition(":")[2])
         around.append(record)
 
     def text(piece: str) -> None:
@@ -118,16 +121,18 @@ def xml_document(path: Path, on_progress: Progress | None = None) -> tuple[str, 
         key, value = _said(name, said)
         outer = around[-1]
         if isinstance(value, dict) and _TEXT in value:
-            beside, value = value, value[_TEXT]
-            outer |= {f"{key} {word}": beside[word] for word in beside if word != _TEXT}
-        if value not in ("", {}, []):
-            if key in outer:
-                outer[key] = values = _several(outer[key])
-                values += _several(value)
+            parts = {key: value.pop(_TEXT)} | {f"{key} {word}": value[word] for word in value}
+        else:
+            parts = {key: value}
+        for key, value in parts.items():
+            if value in ("", {}, []):
+                intake.leave_out("elements that say nothing")
+            elif key in outer:
+                outer[key] = [*_several(outer[key]), *_several(value)]
             else:
                 outer[key] = value
 
-    walk(path, start, end, text, on_progress)
+    walk(path, start, end, text, intake.options.on_progress)
     root = next(iter(whole), "")
     several, ids = set[str](), set[str]()
     _look(whole.get(root), several, ids)
@@ -195,7 +200,7 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
         # A list is called as what is in it: <authors><author>.
         last = (relation_words(own).lower().split() or [""])[-1]
         listed = singular((relation_words(name).lower().split() or [""])[-1]) == singular(last)
-        if own != name and (listed or isinstance(held, list)):
+        if own != name and (listed or (isinstance(held, list) and not is_list(held))):
             return name, _several(held)
     return name, said
 
@@ -206,7 +211,7 @@ def read_xml(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: see `xml_document`; nothing in it is a thing.
     """
-    root, document = xml_document(path, intake.options.on_progress)
+    root, document = xml_document(path, intake)
     if isinstance(document, str) or not document:
         raise JaxkgError(f"{path}: no things in it: <{root}> holds no elements")
     named = isinstance(document, dict) and not _CALLED.isdisjoint(map(str.lower, document))

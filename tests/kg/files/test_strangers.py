@@ -527,6 +527,44 @@ WEB = {
         "time='1'/><testcase name='b' time='2'/></testsuite></testsuites>",
         {("a", "is a", "testcase"), ("b", "time", "2")},
     ),
+    "schemas.yaml": (
+        "openapi: 3.0.3\ncomponents:\n  schemas:\n    Pet: {type: object, owner: {$ref: "
+        "'#/components/schemas/Owner'}}\n    Owner: {type: object, size: 3}\n    "
+        "Shop: {type: object, size: 4}\n",
+        {("Pet", "owner", "Owner"), ("Owner", "size", "3")},
+    ),
+    "hosts.yaml": (
+        "all:\n  children:\n    web: {hosts: {w1: {port: 80}}}\n    db: {hosts: {d1: {port: 90}}}\n"
+        "    ely: {children: {web: null, db: null}}\n",
+        {("ely", "children", "web"), ("web", "hosts", "w1")},
+    ),
+    "plays.json": (
+        [
+            {"at": f"2023-01-1{at}T10:00:00Z", "by": by, "what": what, "seconds": 7}
+            for at, (by, what) in enumerate([("Ann", "Sea"), ("Bo", "Net"), ("Ann", "Tide")])
+        ],
+        {("_:play_1", "what", "Sea"), ("_:play_1", "at", "2023-01-10T10:00:00Z")},
+    ),
+    "model.xml": (
+        "<?xml version='1.0'?><model xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'>"
+        "<part><element id='a' xsi:type='Process'><name xml:lang='en'>Sell</name></element>"
+        "<element id='b' xsi:type='x:Component'><name xml:lang='en'>Shop</name>"
+        "<price unit='EUR'>5</price><price unit='USD'>6</price></element></part>"
+        "<relationships><relationship source='b' target='a' xsi:type='Serving'><name>helps</name>"
+        "</relationship></relationships></model>",
+        {
+            ("Sell", "type", "Process"),
+            ("Shop", "type", "Component"),
+            ("Shop", "Serving", "Sell"),
+            ("Shop serving Sell", "name", "helps"),
+            ("Shop", "price unit", "EUR"),
+        },
+    ),
+    "body.xml": (
+        "<?xml version='1.0'?><list><body><outline text='Sea'><outline text='Nets' size='3'/>"
+        "<outline text='Boats' size='4'/></outline><outline text='Land' size='5'/></body></list>",
+        {("Sea", "is a", "outline"), ("Land", "size", "5")},
+    ),
     "state.json": (
         {
             "resources": [
@@ -662,6 +700,13 @@ def test_what_is_within_others_and_called_as_they_are_is_no_other(read):
     assert sum(teams.name(at) == "Rovers" for at in range(teams.num_entities)) == 1
     state = read("state.json", WEB["state.json"][0])
     assert {"vpc.main", "net.main"} <= set(state.entity_ids)
+
+
+def test_elements_that_say_nothing_are_counted(read):
+    heard = []
+    text = "<?xml version='1.0'?><all><test name='a'><skipped/></test><test name='b' x='1'/></all>"
+    read("tests.xml", text, on_reading=heard.append)
+    assert "1 elements that say nothing left out" in heard[0]
 
 
 def test_benchmarks_name_their_ids_in_files_beside(tmp_path):

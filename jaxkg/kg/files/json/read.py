@@ -14,7 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import batched, header_columns
 from jaxkg.kg.files.exports import Columns, Edges
-from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name
+from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name, rest_of
 from jaxkg.kg.files.json.shape import (
     Listed,
     ids_in,
@@ -215,7 +215,7 @@ class _Part:
         """What a relation object says: a fact, and what is said of it."""
         head, tail = self._end(record[ends.head]), self._end(record[ends.tail])
         relation = relation_name(record, ends)
-        rest = {key: record[key] for key in ends.rest if record[key] not in (None, "", [], {})}
+        rest = rest_of(record, ends)
         triples: list[Triple] = [(head, (relation, None, []), tail)]
         if rest:
             node: Named = (self._intake.statement(head[0], relation, tail[0]), None, [])

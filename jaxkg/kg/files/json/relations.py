@@ -136,6 +136,19 @@ def said_by(record: Mapping[str, Any], ends: Ends) -> str:
     return ""
 
 
+def rest_of(record: Mapping[str, Any], ends: Ends) -> dict[str, Any]:
+    """What a relation object says beside its ends and what it is.
+
+    >>> edge = {"source": 1, "target": 2, "type": "Flow", "name": "orders", "note": ""}
+    >>> rest_of(edge, ends_of(tuple(edge)))
+    {'name': 'orders'}
+    """
+    used = said_by(record, ends)
+    others = (key for key in ends.said if key != used and not _kind(record[key]))
+    keys = (*ends.rest, *(key for key in others if record[key] not in DIRECTIONS))
+    return {key: record[key] for key in keys if record[key] not in (None, "", [], {})}
+
+
 def relation_name(record: Mapping[str, Any], ends: Ends) -> str:
     """What a relation is called; `linked to` where nothing says it."""
     key = said_by(record, ends)

@@ -82,6 +82,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     if not isinstance(value, dict):
         return value
     value = named_once(value if OWN.isdisjoint(value) else identified(value))
+    if one_of(key) != key not in _BAGS and value and not any(map(_is_said, value.values())):
+        return list(value)  # "children": {"web": null, "db": null}
     for inner in value.values():
         if type(inner) is dict or type(inner) is list:
             break
@@ -122,6 +124,10 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
     return found
+
+
+def _is_said(value: Any) -> bool:
+    return value is not None
 
 
 def _is_thing(value: Any) -> bool:
@@ -355,6 +361,7 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
     texts = any(isinstance(inner, str) for inner in told.values())
     if texts and (lists > 1 or _called(value, _NAMES)):
         first = next(iter(told))
+        first = title if first.lower() in IDS else first
         yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
     else:
         beside += [key for key, inner in rest.items() if inner not in ([], {}, None, "")]

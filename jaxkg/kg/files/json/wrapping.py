@@ -68,7 +68,7 @@ def named_once(record: dict[str, Any]) -> dict[str, Any]:
     return rest | {"name": ordered[0], **others} if ordered else record
 
 
-OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links", "kind"))
+OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links", "kind", "$ref"))
 
 
 _LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
@@ -97,6 +97,8 @@ def identified(value: dict[str, Any]) -> dict[str, Any]:
         return own | {key: said for key, said in value.items() if key not in ("kind", "metadata")}
     if isinstance(kind, str) and isinstance(value.get("name"), str) and "apiVersion" in value:
         return {"id": f"{kind}/{value['name']}"}
+    if value.keys() == {"$ref"} and str(value["$ref"]).startswith("#/"):
+        return {"id": value["$ref"].rpartition("/")[2]}
     if "reference" in value and value.keys() <= {"reference", "display", "type", "identifier"}:
         return {"id": value["reference"]}
     links = value.get("_links")

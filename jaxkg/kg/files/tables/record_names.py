@@ -176,7 +176,9 @@ def shown_name(
     own = [item + word for item in items for word in ("", *CALLED[1:])]
     words = (word for word in (*SHOWN, *own) if word in names and word != "title")
     name = (
-        "value" if record.keys() - {SORT[1]} == {key, "value"} else names.get(next(words, ""), "")
+        "value"
+        if record.keys() - {SORT[1]} == {key, "value"} and key.lower() in IDS
+        else names.get(next(words, ""), "")
     )
     if called and name and name != key:
         return _first_text(record[name], name), {name}

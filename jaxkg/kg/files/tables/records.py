@@ -41,7 +41,15 @@ from jaxkg.kg.files.tables.record_names import (
     texts_under,
     titled,
 )
-from jaxkg.kg.files.tables.table import DIFFERENT, SORT, full_name, labels_of, list_sort, row_sort
+from jaxkg.kg.files.tables.table import (
+    DIFFERENT,
+    SORT,
+    full_name,
+    happenings,
+    labels_of,
+    list_sort,
+    row_sort,
+)
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
@@ -104,12 +112,11 @@ class Records:
             words = relation_words(self.key).lower()
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
-        self._nameless = (
-            not known
-            and len(again) > 2
-            and len(set(again)) <= DIFFERENT * len(again)
-            and "://" not in again[0]
-        ) or tells_when(first, self.key)
+        several = len(again) > 2 and len(set(again)) <= DIFFERENT * len(again)
+        plain = [key for key in first if key != self.key and isinstance(first[key], str | int)]
+        rows = [[str(item.get(key) or "") for key in (self.key, *plain)] for item in objects]
+        happened = (several and "://" not in again[0]) or happenings(rows)
+        self._nameless = (not known and happened) or tells_when(first, self.key)
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
         self._why = "comes again and again"

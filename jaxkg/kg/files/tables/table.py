@@ -52,8 +52,8 @@ _FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname"
 _LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname")
 _ANY_WORDS = (
     "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
-    "entity subject object head node vertex source from thing name names label title first last "
-    "given family forename surname vorname nachname"
+    "entity subject object head node vertex source from thing name names label title text first "
+    "last given family forename surname vorname nachname"
 )
 _ANY = frozenset(_ANY_WORDS.split())
 """Words of a first column's header that do not say what its rows are."""
@@ -258,7 +258,7 @@ def take_table(
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
             again = len(header.columns) > 2 and len(set(firsts)) <= DIFFERENT * len(firsts)
-            if again or _happenings([cells for _, cells in rows]):
+            if again or happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 told_once = _told_once(rows)
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
@@ -375,7 +375,7 @@ def _names(cells: Sequence[str]) -> bool:
     return apart and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
 
 
-def _happenings(rows: Sequence[Sequence[str]]) -> bool:
+def happenings(rows: Sequence[Sequence[str]]) -> bool:
     """Whether rows tell what happened when, and to whom: a day is no name of theirs."""
     first, *others = zip(*rows)
     named = (c for c in others if len(set(c)) > 1 and not all_values(c) and any(c))
