@@ -231,27 +231,22 @@ def csv_rows(
     separator: str = ",",
 ) -> Iterator[list[Row]]:
     """Rows of a CSV file in batches, each with the number of its first line."""
-    return batched(_numbered_rows(path, blocks, bad, encoding, separator))
 
+    def numbered() -> Iterator[Row]:
+        text = (line + "\n" for _, block in blocks for line in block)
+        reader = csv.reader(text, delimiter=separator, strict=True)
+        while True:
+            start = reader.line_num + 1
+            try:
+                yield start, next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
+                line = line_at(path, start, encoding)
+                bad.note(path, start, line, f"not CSV ({error})", expected)
 
-def _numbered_rows(
-    path: Path,
-    blocks: Iterable[tuple[int, list[str]]],
-    bad: BadLines,
-    encoding: str,
-    separator: str,
-) -> Iterator[Row]:
-    text = (line + "\n" for _, block in blocks for line in block)
-    reader = csv.reader(text, delimiter=separator, strict=True)
-    while True:
-        start = reader.line_num + 1
-        try:
-            yield start, next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
-            bad.note(path, start, line_at(path, start, encoding), f"not CSV ({error})", expected)
+    return batched(numbered())
 
 
 def batched(items: Iterable[_T]) -> Iterator[list[_T]]:

@@ -271,9 +271,10 @@ class Intake:
             self._encoder.add(heads, relations, tails, sources if any(sources) else None)
             self._facts.clear()
 
-    def name(self, id: str, name: str, aliases: Iterable[str] = ()) -> None:
-        """Take the name to show for an id, and other names; a further name is an alias."""
-        self.names.label(id, name)
+    def name(self, id: str, name: str | None, aliases: Iterable[str] = ()) -> None:
+        """Take the name to show for an id, if any, and others; a further name is an alias."""
+        if name is not None:
+            self.names.label(id, name)
         for alias in aliases:
             self.names.alias(id, alias)
 

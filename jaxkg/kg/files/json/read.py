@@ -138,7 +138,6 @@ class _Part:
         """Take some records with their numbers."""
         columns: tuple[list[str], ...] = ([], [], [])
         sources: list[str] = []
-        names, bad = self._intake.names, self._intake.bad
         objects = [(number, *_parsed(item)) for number, item in batch]
         if self._triples is None and _has_notes(objects):
             self._intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
@@ -152,16 +151,15 @@ class _Part:
             except Malformed as error:
                 if not isinstance(record, Malformed):
                     text = text or json.dumps(record, ensure_ascii=False)
-                bad.note(self._path, number, text.rstrip("\r"), str(error), self._expected)
+                why, text = str(error), text.rstrip("\r")
+                self._intake.bad.note(self._path, number, text, why, self._expected)
                 continue
             source = source or (f"{self._path.name}:{number}" if self._by_line else "")
             for triple in triples:
-                for column, (name, label, aliases) in zip(columns, triple):
-                    column.append(name)
-                    if label is not None:
-                        names.label(name, label)
-                    for alias in aliases:
-                        names.alias(name, alias)
+                for column, word in zip(columns, triple):
+                    column.append(word[0])
+                    if word[1] is not None or word[2]:
+                        self._intake.name(*word)
                 sources.append(source)
         told = sources if self._provenance is not False and any(sources) else None
         self._intake.encoder.add(*columns, sources=told)
@@ -196,14 +194,11 @@ class _Part:
                 title, things, self._intake, sorted_by_title=self._sorted, listed=listed
             )
         own = self._provenance if isinstance(self._provenance, str) else None
-        (name, label, aliases), triples, source = self.records.facts(record, own)
-        if label is not None:
-            self._intake.names.label(name, label)  # it may have no fact of its own
-        for alias in aliases:
-            self._intake.names.alias(name, alias)
+        thing, triples, source = self.records.facts(record, own)
+        self._intake.name(*thing)  # it may have no fact of its own
         called = record.get(self.records.key)
-        if called is not None and str(called) != name:
-            self._known.nodes.setdefault(str(called), name)
+        if called is not None and str(called) != thing[0]:
+            self._known.nodes.setdefault(str(called), thing[0])
         return triples, source
 
     def _relation(self, record: Any) -> Ends | None:

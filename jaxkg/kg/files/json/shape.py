@@ -82,7 +82,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     if not isinstance(value, dict):
         return value
     value = named_once(value if OWN.isdisjoint(value) else identified(value))
-    if one_of(key) != key not in _BAGS and value and not any(map(_is_said, value.values())):
+    if one_of(key) != key not in _BAGS and {*map(type, value.values())} == {type(None)}:
         return list(value)  # "children": {"web": null, "db": null}
     for inner in value.values():
         if type(inner) is dict or type(inner) is list:
@@ -106,7 +106,9 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
             for name, said in inner.items():
                 if name not in found and name not in value:
                     found[name] = said
-                elif name in ("id", "_id") or (name in value and _is_thing(value[name])):
+                elif name in ("id", "_id") or (
+                    isinstance(value.get(name), dict | list) and value[name]
+                ):
                     found[f"own {name}"] = said
                 else:  # "Feature" of every feature says less than its own type
                     if name == "name" and isinstance(value.get(name), str) and "id" not in value:
@@ -124,14 +126,6 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         if all(isinstance(part, str) for part in told):
             found["name"] = " ".join(told)
     return found
-
-
-def _is_said(value: Any) -> bool:
-    return value is not None
-
-
-def _is_thing(value: Any) -> bool:
-    return isinstance(value, dict | list) and bool(value)
 
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
