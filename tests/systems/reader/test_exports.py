@@ -149,3 +149,28 @@ def test_a_class_is_asked_for_by_one_relation_where_that_tells_all_of_it():
     both = reader([*facts, ("Bergen", "type", "airport")])
     reading = both.understand("How many airports are there?").readings[0]
     assert both.sets.execute(reading.candidate.query).words == "4"
+
+
+@pytest.fixture(scope="module")
+def machines() -> Reader:
+    facts = [("web-1", "InstanceType", "large"), ("web-2", "InstanceType", "large")]
+    facts += [("db-1", "InstanceType", "small"), ("web-1", "security groups", "open")]
+    facts += [("web-2", "team", "security"), ("db-1", "team", "story"), ("web-1", "team", "shop")]
+    facts += [(name, "type", "instances") for name in ("web-1", "web-2", "db-1")]
+    facts += [("web-1", "Custom field (Story Points)", "8")]
+    facts += [("web-2", "Custom field (Story Points)", "3"), ("web-2", "security groups", "shut")]
+    return reader(facts)
+
+
+def test_a_part_of_a_label_names_no_class_and_nothing(machines):
+    asked = machines.readings.asked("What instance type is web-1?")
+    assert not [kind for kind in asked.classes if kind.kind in range(machines.kg.num_entities)]
+    assert machines.understand("What instance type is web-1?").readings[0].answers == ("large",)
+    assert mentioned(machines, "Which security groups has web-1?") == {"web-1"}
+    assert mentioned(machines, "Which instances has the team security?") == {"security"}
+
+
+def test_the_end_of_a_label_in_brackets_is_a_label(machines):
+    assert mentioned(machines, "Which instance has the most story points?") == set()
+    found = machines.understand("How many story points has web-2?").readings
+    assert found[0].answers == ("3",)

@@ -13,6 +13,8 @@ from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.words import relation_words, singular
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_IN_BRACKETS = re.compile(r"[(\[]([^)\]]*[^\W\d]{2}[^)\]]* [^)\]]*)[)\]]$")
+"""Several words at the end of a label, by which its exporter tells it: "custom field (due day)"."""
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
 ARTICLES = frozenset(_ARTICLE_WORDS.split())
 """Words before a name that are no part of it."""
@@ -71,6 +73,7 @@ def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str
     ]
     if (own := relation_words(kg.relations[code])).replace(" ", "").isalpha():
         words.append(own)
+    words += [relation_words(m[1]) for word in words if (m := _IN_BRACKETS.search(word))]
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words if rows]
     meant = [before for before, _, last in keyed if before and last.lower() in KEY]

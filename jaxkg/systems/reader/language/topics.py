@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 import numpy as np
 
@@ -110,6 +110,9 @@ class TopicFinder:
                 self._schema_words.update(map(singular, split_words(wording).folded))
         for key in self._class_keys:
             self._schema_words.update(key.split())
+        labels = {key_of(w) for relation in vocabulary.relations for w in relation.wordings}
+        self._labels = {label for label in labels if _is_compound(label)}
+        self._compounds = self._labels | set(filter(_is_compound, self._class_keys))
         self._aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
         # Of a part of a larger graph, names that happen to lie around are no topics.
         self._around = np.zeros(kg.num_entities, bool)
@@ -170,14 +173,23 @@ class TopicFinder:
         return distinct(np.concatenate(found)).tolist() if found else []
 
     def classes(self, cues: Cues) -> list[ClassMention]:
-        """Classes named in a question."""
+        """Classes named in a question, not by a part of a relation's label: "instance type"."""
         words = [singular(word) for word in cues.words.folded]
+        labels = self._spans(cues, self._labels)
         found = []
         for first in range(len(words)):
             for last in range(first, min(first + 3, len(words))):
                 key = " ".join(words[first : last + 1])
-                found += [ClassMention(first, last, kind) for kind in self._class_keys.get(key, ())]
+                if not _is_part(first, last, labels):
+                    kinds = self._class_keys.get(key, ())
+                    found += [ClassMention(first, last, kind) for kind in kinds]
         return found
+
+    def _spans(self, cues: Cues, names: Set[str]) -> list[tuple[int, int]]:
+        """Where a question says the whole of some names of several words: first and last places."""
+        words = [singular(word) for word in cues.words.folded]
+        spans = ((a, b) for a in range(len(words)) for b in range(a + 1, min(a + 4, len(words))))
+        return [(a, b) for a, b in spans if " ".join(words[a : b + 1]) in names]
 
     def mentions(self, cues: Cues) -> list[Mention]:
         """Things named in a question, in order of place; none within another."""
@@ -189,11 +201,14 @@ class TopicFinder:
 
     def _exact(self, cues: Cues, index: _Index) -> list[Mention]:
         folded, written = cues.words.folded, cues.words.written
+        compounds = self._spans(cues, self._compounds)
         spans = []
         for first in range(len(folded)):
             if folded[first] in ARTICLES and first + 1 < len(folded) and len(folded[first]) > 1:
                 continue
             for last in range(first, min(first + _LONGEST, len(folded))):
+                if _is_part(first, last, compounds):
+                    continue
                 rows = index.by_key.get(key_of_words(folded[first : last + 1]), [])
                 rows = rows + self._of_class(folded[first : last + 1], index)
                 if rows and self._meant(cues, first, last, rows):
@@ -355,6 +370,17 @@ class TopicFinder:
                 found |= {key: max(score, found.get(key, 0.0)) for key, score, _ in close}
         best = sorted(found, key=lambda key: -found[key])[:3]
         return tuple(self.vocabulary.kg.name(index.by_key[key][0][0]) for key in best)
+
+
+def _is_compound(key: str) -> bool:
+    """Whether a key is of several words, none of them a function word: "story point"."""
+    words = key.split()
+    return len(words) > 1 and STOP.isdisjoint(words)
+
+
+def _is_part(first: int, last: int, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether places lie within one of some longer spans."""
+    return any(a <= first and last <= b and last - first < b - a for a, b in spans)
 
 
 def soft_class(words: list[str], names: tuple[str, ...]) -> float:

@@ -150,6 +150,8 @@ class Measured:
         dated = kind == "date"
         if (grade.counts and kind == "date") or not grade.measures(self.find.wordings(code), dated):
             return  # there is no "most" of dates
+        if self._beside(asked, base, code):
+            return
         nodes, ends = self.vocabulary.measured(base.ends, code)
         if len(np.unique(nodes)) < 2:
             return
