@@ -42,9 +42,21 @@ _MONTHS = {
     )
     for name in names
 }
-_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
-_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?\s+([^\W\d_]{3,})\.?,?\s+(\d{4})")
+_DAY = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})|(\d\d)([./])(\d\d)\6(\d\d)")
+_YEAR_FIRST = re.compile(r"(\d{4})([./])(\d{1,2})\2(\d{1,2})")
+_DAY_FIRST = re.compile(
+    r"(\d{1,2})(?:(?:st|nd|rd|th|\.)?\s+|[/-])([^\W\d_]{3,})(?:\.?,?\s+|[/-])(\d{4}|\d\d)"
+)
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})")
+_WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},\s+", re.IGNORECASE)
+_TIME = re.compile(
+    r",?\s+\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
+    r"(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?",
+    re.IGNORECASE,
+)
+_LONGEST_DATE = 48
+_THIS_CENTURY = 69
+"""Years of two digits below it are of the 2000s, as POSIX has it."""
 
 _MONEY = r"[$€£¥₹]|CHF|EUR|USD|GBP|JPY|SEK|NOK|DKK|PLN|CZK|CAD|AUD"
 _TIMES = {
@@ -61,6 +73,8 @@ _RATE = re.compile(
     rf"((?:{_MONEY}).*\d\S*|.*(?:{_MONEY}))\s*(?:/|\b(?:per|an?|each|pro|je)\b)[^\d]*\d?"
 )
 """Money for each of something: "£95 a month", "41 EUR per m2", "€12/night"."""
+_BEHIND = re.compile(r"(\d[\d.,]*)-|\((\d[\d.,]*)\)")
+"""Negative numbers as accounts write them."""
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:['’\u00a0\u202f]\d{3})+(?:[.,]\d+)?")
 _GROUPS = re.compile(r"['’\u00a0\u202f]")
 _POINTED = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})+|0|[1-9]\d*)(?:\.\d+)?|[+-]?\.\d+")
@@ -104,9 +118,9 @@ def looks(kind: str, text: str) -> bool:
     if is_nothing(text):
         return True
     if kind == "date":
-        return as_date(text) is not None or bool(_days(text))
+        return any(_days(text))
     if kind == "number":
-        return _NUMBER.fullmatch(_money(text.strip())) is not None
+        return _NUMBER.fullmatch(_plain(text)) is not None
     return as_truth(text) is not None
 
 
@@ -143,6 +157,8 @@ def read_column(kind: str, texts: Sequence[str]) -> Column:
 
     >>> read_column("number", ["1.200 m", "900 m"]).values
     [('m', Decimal('1200')), ('m', Decimal('900'))]
+    >>> read_column("date", ["22-Jan-24 11:11 AM", "2024/01/22"]).values
+    [(20240122, 20240122), (20240122, 20240122)]
     >>> read_column("date", ["04/05/1987", "12/25/1987"]).values
     [(19870405, 19870405), (19871225, 19871225)]
     """
@@ -165,7 +181,7 @@ def likely_column(texts: Sequence[str]) -> Column | None:
 def is_value(text: str) -> bool:
     """Whether a text by itself is a date, or a number without a unit or of money."""
     found = _number(text)
-    return as_date(text) is not None or any(_days(text)) or (found is not None and found.bare)
+    return any(_days(text)) or (found is not None and found.bare)
 
 
 def all_values(texts: Sequence[str]) -> bool:
@@ -204,25 +220,39 @@ def of_quantity(relation: str) -> bool:
 def _days(text: str) -> list[tuple[int, int] | None]:
     """What a text is with its day first and with its month first; none where it is no date."""
     text = text.strip()
-    if not text[-4:].isdecimal():
+    if len(text) > _LONGEST_DATE or (len(text) == 5 and text.isdecimal()):
+        return []
+    if date := as_date(text):
+        return [date, date]
+    text = _WEEKDAY.sub("", text, count=1)
+    if ":" in text and (time := _TIME.search(text)) and time.end() == len(text):
+        text = text[: time.start()]  # its time of day is dropped
+    if not text[-1:].isdecimal() or not text[0].isalnum():
         return []
     if found := _DAY.fullmatch(text):
-        first, _, second, year = found.groups()
-        days = [as_day(year, second, first), as_day(year, first, second)]
+        first, _, second, year = filter(None, found.groups())
+        days = [as_day(_full(year), second, first), as_day(_full(year), first, second)]
         return days if any(days) else []
-    if found := _DAY_FIRST.fullmatch(text):
+    if found := _YEAR_FIRST.fullmatch(text):
+        year, _, month, day = found.groups()
+    elif found := _DAY_FIRST.fullmatch(text):
         day, month, year = found.groups()
     elif found := _MONTH_FIRST.fullmatch(text):
         month, day, year = found.groups()
     else:
         return []
-    date = as_day(year, _MONTHS.get(month.casefold(), 0), day)
+    number = int(month) if month.isdecimal() else _MONTHS.get(month.casefold(), 0)
+    date = as_day(_full(year), number, day)
     return [date, date] if date else []
 
 
+def _full(year: str) -> str:
+    """A year of two digits with its century."""
+    return year if len(year) > 2 else f"{20 if int(year) < _THIS_CENTURY else 19}{year}"
+
+
 def _dates(texts: Sequence[str]) -> Column:
-    plain = [as_date(text) for text in texts]
-    both = [[date, date] if date else _days(text) for date, text in zip(plain, texts)]
+    both = list(map(_days, texts))
     day_first = any(days and days[1] is None for days in both)
     month_first = any(days and days[0] is None for days in both)
     way = int(month_first and not day_first)
@@ -279,8 +309,15 @@ class _Number(NamedTuple):
         return None if size is None else (self.unit, size)
 
 
-def _money(text: str) -> str:
-    """A text without what money is for."""
+def _plain(text: str) -> str:
+    """A number with its sign before it, of money without what it is for.
+
+    >>> _plain("965,00-"), _plain("(1,200.00)"), _plain("£95 a month")
+    ('-965,00', '-1,200.00', '£95')
+    """
+    text = text.strip()
+    if found := _BEHIND.fullmatch(text):
+        return f"-{found[1] or found[2]}"
     rate = _RATE.fullmatch(text) if len(text) < _SOME else None
     return rate[1].strip() if rate else text
 
@@ -289,7 +326,7 @@ def _number(text: str) -> _Number | None:
     if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
         size = Decimal(text)
         return _Number(text, text, size, size, "")  # as most are written
-    if not (found := _NUMBER.fullmatch(_money(text.strip()))):
+    if not (found := _NUMBER.fullmatch(_plain(text))):
         return None
     sign, before, digits, power, scale, after, unit = found.groups()
     if before and (after or (unit and unit not in _TIMES)):

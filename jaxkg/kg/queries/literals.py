@@ -25,7 +25,8 @@ CLOCK = 2_000_000_000
 _LITERAL = re.compile(r'"(.*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]*)>)?', re.DOTALL)
 _DATE = re.compile(
     r"(-?\d{4,5})(?:-(\d\d)(?![:\d]))?(?:-(\d\d)(?![:\d]))?"
-    r"(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?"
+    r"(?P<time>[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:UTC|GMT|[+-]\d\d(?:\d\d)?))?)?"
+    r"(?:Z|[+-]\d\d:\d\d)?"
 )
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?"
@@ -65,13 +66,15 @@ def as_date(text: str) -> tuple[int, int] | None:
 
     >>> as_date("1990"), as_date("1990-05"), as_date("1990-05-02T10:00:00Z"), as_date("1990-13")
     ((19900101, 19901231), (19900501, 19900531), (19900502, 19900502), None)
+    >>> as_date("1990-05-02 10:00:00.25 UTC"), as_date("1990-05-02 10:00:00+0100")
+    ((19900502, 19900502), (19900502, 19900502))
     """
     if not (found := _DATE.fullmatch(text.strip())):
         return as_clock(text)
     year, month, day = int(found[1]), int(found[2] or 0), int(found[3] or 0)
     if found[2] is None:
-        return None if "T" in text else (year * 10000 + 101, year * 10000 + 1231)
-    if not 1 <= month <= 12 or ("T" in text and found[3] is None):
+        return None if found["time"] else (year * 10000 + 101, year * 10000 + 1231)
+    if not 1 <= month <= 12 or (found["time"] and found[3] is None):
         return None
     first = year * 10000 + month * 100
     if found[3] is None:
