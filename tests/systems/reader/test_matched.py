@@ -45,3 +45,25 @@ def test_two_relations_are_compared(films, question, meant):
     answer = films.ask(question)
     assert check(films.kg, answer) == ()
     assert {entity.name for entity in answer.entities} == meant, answer.reading
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which orders were shipped after their required date?", {"O2"}),
+        ("Which orders were required before they were shipped?", {"O2"}),
+        ("Which orders were shipped before they were required?", {"O1", "O3"}),
+    ],
+)
+def test_dates_are_compared_by_what_tells_their_labels_apart(question, meant):
+    dates = {
+        "O1": ("2024-01-05 10:00:00", "2024-01-03 09:00:00"),
+        "O2": ("2024-02-05 10:00:00", "2024-02-09 09:00:00"),
+        "O3": ("2024-03-05 10:00:00", "2024-03-01 09:00:00"),
+    }
+    facts = [(order, "type", "order") for order in dates]
+    for order, (required, shipped) in dates.items():
+        facts += [(order, "required date", required), (order, "shipped date", shipped)]
+        facts += [(order, "order date", "2024-01-01 08:00:00")]
+    orders = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    assert set(orders.understand(question).readings[0].answers) == meant

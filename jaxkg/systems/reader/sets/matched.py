@@ -39,17 +39,18 @@ class Matched:
             base = self.find.class_set(kind)
             own = {p for m in asked.classes if m.kind == kind for p in range(m.first, m.last + 1)}
             reached = self.vocabulary.around.ends(base.ends[:_MANY])
-            said = {
-                code: (asked.alignment.said(self.find.wordings(code)) or frozenset()) - own
-                for code in reached
-            }
-            codes = [c for c in reached if said[c] and not self.vocabulary.role(c)]
-            for entry, other in itertools.combinations(
-                sorted(codes, key=lambda c: min(said[c])), 2
-            ):
-                kinds = {self.vocabulary.ends_kind(code) for code in (entry, other)}
-                if said[entry] & said[other] or len(kinds) > 1 or kinds == {"boolean"}:
+            codes = [c for c in reached if not self.vocabulary.role(c)]
+            codes = [c for c in codes if asked.alignment.letters(self.find.wordings(c))[1] > 0]
+            for pair in itertools.combinations(codes, 2):
+                kinds = {self.vocabulary.ends_kind(code) for code in pair}
+                if len(kinds) > 1 or kinds == {"boolean"}:
                     continue
+                said = {
+                    c: (asked.alignment.said(t) or frozenset()) - own for c, t in self._apart(pair)
+                }
+                if not all(said.values()) or frozenset.intersection(*said.values()):
+                    continue
+                entry, other = sorted(pair, key=lambda code: min(said[code]))
                 how: Comparison = "="
                 if kinds != {"thing"}:
                     if grade is None:
@@ -61,6 +62,16 @@ class Matched:
                 query = Match(base.node, next(paths), how, next(paths))
                 words = said[entry] | said[other] | (grade.words if how != "=" and grade else set())
                 yield from self._kept(base, query, entry, frozenset(words))
+
+    def _apart(self, pair: tuple[int, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Two relations with their wordings, of values without the words that both have: the
+        "shipped date" and the "required date"."""
+        words = [{w for label in self.find.wordings(c) for w in label.split()} for c in pair]
+        both = words[0] & words[1] if self.vocabulary.ends_kind(pair[0]) != "thing" else set()
+        for code in pair:
+            labels = self.find.wordings(code)
+            parts = (" ".join(w for w in label.split() if w not in both) for label in labels)
+            yield code, tuple(part or label for part, label in zip(parts, labels))
 
     def quantified(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """What leads to what is named and to nothing else of it, to all of it, or to so many:
