@@ -174,3 +174,14 @@ def test_the_end_of_a_label_in_brackets_is_a_label(machines):
     assert mentioned(machines, "Which instance has the most story points?") == set()
     found = machines.understand("How many story points has web-2?").readings
     assert found[0].answers == ("3",)
+
+
+def test_what_many_share_is_no_other_name():
+    stages = ("Closed Won", "Closed Won", "Closed Won", "Open", "Open", "Open")
+    facts = [(f"deal {n}", "StageName", stage) for n, stage in enumerate(stages)]
+    facts += [(f"deal {n}", "type", "deal") for n in range(6)]
+    deals = reader(facts)
+    assert mentioned(deals, "Which deals are closed won?") == {"Closed Won"}
+    assert deals.understand("How many deals are closed won?").readings[0].answers == ("3",)
+    singers = reader([("Ann Ray", "stage name", "Nova"), ("Bo Hill", "stage name", "Rex")])
+    assert mentioned(singers, "Who is Nova?") == {"Ann Ray"}

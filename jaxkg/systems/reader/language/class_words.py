@@ -64,7 +64,9 @@ def role_of(
     asks = any(words <= _WHAT | _ABOUT and words & _WHAT for words in asked)
     if (plain & _TYPE_IF_ALL or asks) and _sorts_all(triples, triples[rows]):
         return "type"
-    return "alias" if plain & _ALIAS or any(map(_NAMED.search, plain)) else ""
+    names = plain & _ALIAS or any(map(_NAMED.search, plain))
+    # What some of them share is no name: the "stage name" of a sale.
+    return "alias" if names and 10 * len(np.unique(triples[rows, 2])) >= 9 * len(rows) else ""
 
 
 def _sorts_all(triples: np.ndarray, own: np.ndarray) -> bool:
