@@ -702,11 +702,13 @@ def test_what_is_within_others_and_called_as_they_are_is_no_other(read):
     assert {"vpc.main", "net.main"} <= set(state.entity_ids)
 
 
-def test_elements_that_say_nothing_are_counted(read):
+def test_what_says_nothing_and_what_has_no_name_is_told(read):
     heard = []
     text = "<?xml version='1.0'?><all><test name='a'><skipped/></test><test name='b' x='1'/></all>"
     read("tests.xml", text, on_reading=heard.append)
     assert "1 elements that say nothing left out" in heard[0]
+    read("plays.json", WEB["plays.json"][0], on_reading=heard.append)
+    assert "at tells when, so a record has no name" in heard[1]
 
 
 def test_benchmarks_name_their_ids_in_files_beside(tmp_path):

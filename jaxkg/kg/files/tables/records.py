@@ -119,7 +119,7 @@ class Records:
         self._nameless = (not known and happened) or tells_when(first, self.key)
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
-        self._why = "comes again and again"
+        self._why = "comes again and again" if several else "tells when"
         if refers and not self._nameless and not any(folded(name) in SHOWN for name in first):
             # What a rule found is no more of the rule; a record with a name may be it.
             self._nameless = all(id in intake.names.display for id in again)
@@ -154,6 +154,7 @@ class Records:
         inside = {relation for record in objects for relation, _, _ in _objects_in(record)}
         lasts = Counter(relation_words(relation).lower().rpartition(" ")[2] for relation in inside)
         self._kinds = {last for last, count in lasts.items() if count > 1}
+        self._kinds |= {self._one} if self._keyed else set[str]()
         columns = list(first)
         self._labels = {columns[at]: columns[of] for of, at in labels_of(columns)}
 
@@ -341,10 +342,9 @@ class Records:
         """A record within another as an entity, called by a key, "" for none, and what is left to
         say of it."""
         item = item_of(relation, key)
-        if (last := item.rpartition(" ")[2]) in self._kinds:
-            item = last  # the home team and the away team are teams
-        if self._keyed and f" {item}".endswith(f" {self._one}"):
-            item = self._one  # the issue that another blocks is an issue
+        # Home team and away team are teams, and the issue that another blocks is an issue.
+        kinds = (kind for kind in self._kinds if f" {item}".endswith(f" {kind}"))
+        item = max(kinds, key=len, default=item)
         if not key and isinstance(record.get("title"), str):
             # Copies of one book are several records.
             tail = f"{item} {next(self._within)}", text_of(record["title"], "title"), []
