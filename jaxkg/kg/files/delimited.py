@@ -40,8 +40,9 @@ Row = tuple[int, list[str]]
 _T = TypeVar("_T")
 
 _NUMBERS = "", "id", "key", "timeset", "relation_id", "human_readable_id", "triple"
-_UNSAID = frozenset((*_NUMBERS, "head_name", "tail_name", "source_name", "target_name"))
-"""Columns that number edges or name their ends, and say nothing of them."""
+_AGAIN = "head_name", "tail_name", "source_name", "target_name", "relation", "edge_label"
+_UNSAID = frozenset((*_NUMBERS, *_AGAIN))
+"""Columns that number edges, name their ends or say again what they are: nothing of them."""
 
 _ROWS = 1 << 11
 """Rows of CSV alive at once; few, for the garbage collector walks every one."""
@@ -88,7 +89,8 @@ def header_columns(words: Sequence[str]) -> list[int] | None:
     for letters in _LETTERS:
         if set(letters) <= set(folded):
             return [folded.index(letter) for letter in letters]
-    found = [next((folded.index(w) for w in known if w in folded), -1) for known in HEADER]
+    known = HEADER if "predicate" not in folded else (HEADER[0], ("predicate",), HEADER[2])
+    found = [next((folded.index(w) for w in words if w in folded), -1) for words in known]
     return found if min(found) >= 0 else None
 
 
@@ -170,13 +172,14 @@ def lines_above(lines: Sequence[str]) -> int:
     """
     if lines and _SEPARATOR_LINE.fullmatch(lines[0].strip()):
         return 1  # as Excel writes
-    filled = [(at, line) for at, line in enumerate(lines[: 4 * _ABOVE]) if line.strip()][:_ABOVE]
-    notes = [line.startswith("#") for _, line in filled]
-    rows = [pair for pair, is_note in zip(filled, notes) if not is_note]
+    filled = (pair for pair in enumerate(lines) if pair[1].strip())
+    noted = next(filled, (0, ""))[1].startswith("#")
+    filled = (pair for pair in enumerate(lines) if pair[1].strip() and pair[1][0] != "#")
+    rows = list(itertools.islice(filled, _ABOVE))
     for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(rows)):
         parted = [item for item in "\t;,|" if line.count(item) == below.count(item) > 0]
         if parted and not place:
-            first = at if notes[0] else 0
+            first = at if noted else 0
             if first or not any(not item.strip() for item in lines[at : rows[-1][0]]):
                 return first
         # A title is set off by a blank line, and has fewer columns.
@@ -188,12 +191,9 @@ def lines_above(lines: Sequence[str]) -> int:
 
 def _first_two(path: Path, encoding: str) -> tuple[str, str]:
     """The first two lines that are not blank, or blanks."""
-    found: list[str] = []
-    for _, lines in row_blocks(path, encoding=encoding):
-        found += [line for line in lines if line.strip()][:2]
-        if len(found) > 1:
-            break
-    return (*found, "", "")[0], (*found, "", "")[1]
+    blocks = row_blocks(path, encoding=encoding)
+    lines = (line for _, some in blocks for line in some if line.strip())
+    return next(lines, ""), next(lines, "")
 
 
 def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:
@@ -223,12 +223,14 @@ def names_of(path: Path, known: Collection[str], encoding: str) -> bool:
     return 2 * sum(id in known for id in ids) > len(lines)
 
 
+def batched(rows: Iterable[_T]) -> Iterator[list[_T]]:
+    """Rows in lists of some, few of which are alive at once."""
+    each = iter(rows)
+    return iter(lambda: list(itertools.islice(each, _ROWS)), [])
+
+
 def csv_rows(
-    path: Path,
-    blocks: Iterable[tuple[int, list[str]]],
-    bad: BadLines,
-    encoding: str,
-    separator: str = ",",
+    path: Path, blocks: Iterable[Row], bad: BadLines, encoding: str, separator: str = ","
 ) -> Iterator[list[Row]]:
     """Rows of a CSV file in batches, each with the number of its first line."""
 
@@ -249,13 +251,6 @@ def csv_rows(
     return batched(numbered())
 
 
-def batched(items: Iterable[_T]) -> Iterator[list[_T]]:
-    """Items in lists of some thousand."""
-    items = iter(items)
-    while batch := list(itertools.islice(items, _ROWS)):
-        yield batch
-
-
 class Rows:
     """Takes lines or rows, learns the layout from the first, and feeds the encoder.
 
@@ -266,12 +261,8 @@ class Rows:
     def __init__(
         self, path: Path, format: str, separator: str, intake: Intake, *, said: bool = True
     ):
-        options, self.path, self.encoder, self.bad = (
-            intake.options,
-            path,
-            intake.encoder,
-            intake.bad,
-        )
+        options, self.path = intake.options, path
+        self.encoder, self.bad = intake.encoder, intake.bad
         self.format, self.separator, self.by_line = format, separator, options.lines
         self.reading, self.said = "", list[Said]() if said else None
         self.asked, self.provenance = options.columns, options.provenance
@@ -433,6 +424,8 @@ class Rows:
         number, fields = row
         head, relation, tail = layout.triple
         needed = (head, tail) if self.mend else (head, relation, tail)
+        if self.separator == "\t" and layout.beside and len(fields) > max(layout.triple):
+            fields += [""] * (layout.width - len(fields))  # the last cells may be missing
         if len(fields) == layout.width and all(fields[at].strip() for at in needed):
             return True
         if not _blank(fields):

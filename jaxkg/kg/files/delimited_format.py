@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from jaxkg.kg.files.tables.shape import (
 )
 from jaxkg.kg.files.tables.table import joined_headers, read_table
 from jaxkg.kg.files.textfile import suffix_of
+from jaxkg.kg.queries.columns import is_value
 
 DELIMITED = ("tsv", "csv", "metaqa")
 _ENOUGH = 20
@@ -55,12 +57,13 @@ def read(path: Path, intake: Intake) -> None:
         read_excel(path, intake)
         return
     rows = _start(path, format, options)
-    if rows and (columns := end_columns(rows[0])):
+    if rows and (columns := end_columns(rows[0], rows[1:])):
         separator = separator_of(path, format, options.encoding)
         blocks = row_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
         batches = csv_rows(path, blocks, intake.bad, options.encoding, separator)
         take_ends(path, batches, columns, intake)
-        intake.tell(f"{rows[0][columns.relation]} relates two ends that the other columns describe")
+        said = rows[0][columns.relation] if columns.relation >= 0 else "a row"
+        intake.tell(f"{said} relates two ends that the other columns describe")
         return
     joined = joined_headers(rows)
     rows = [joined, *rows[2:]] if joined else rows
@@ -104,10 +107,18 @@ def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
     """A sniffer of files whose first line has two separators or more, and not two of another."""
 
     def sniff(head: Head) -> Sniff:
-        line = next((line for line in head.text.split("\n") if line.strip()), "")
-        if "\0" in line or line.count(separator) < 2 or (but and line.count(but) >= 2):
+        lines = [line for line in head.text.split("\n") if line.strip()]
+        noted = itertools.takewhile(lambda line: line[0] == "#" and separator not in line, lines)
+        start = len(list(noted))
+        line, *below = lines[start : start + 4] or [""]
+        count = 0 if start and line[:2] == "##" else line.count(separator)
+        if "\0" in line or count < 2 or (but and line.count(but) >= 2):
             return NO
-        return Sniff(0.5, f"its first line has {line.count(separator)} times {separator!r}")
+        cells = line.split(separator)
+        named = all(map(str.strip, cells)) and not any(map(is_value, cells)) and count > 2
+        even = len(below) > 2 and all(item.count(separator) == count for item in below[:-1])
+        reason = f"its first line has {count} times {separator!r}"
+        return Sniff(0.6 if named and even and len(set(cells)) == len(cells) else 0.5, reason)
 
     return sniff
 

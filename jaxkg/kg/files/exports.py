@@ -43,8 +43,29 @@ DIRECTIONS = {"Directed", "Undirected", "Mutual"}
 """What Gephi writes as an edge's type, which says nothing of what it is either."""
 
 
+_KIND = re.compile(r"(?:.* )?(?:rel|relation|relationship|edge|link)(?: (?:type|kind|name))?")
+_WAYS = ("start", "end"), ("source", "target"), ("from", "to"), ("head", "tail"), ("src", "dst")
+
+
+def _edges_named(words: Sequence[str]) -> dict[int, str]:
+    """Which columns are the ends and the relation of edges whose ends are ids and called so.
+
+    >>> _edges_named(["node_id_start", "node_id_end", "rel_type", "link"])
+    {0: 'head', 1: 'tail', 2: 'relation'}
+    """
+    split = (re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word) for word in words)
+    said = [[word.lower() for word in parts] for parts in split]
+    kinds = [place for place, parts in enumerate(said) if _KIND.fullmatch(" ".join(parts))]
+    for start, other in _WAYS if kinds else ():
+        for place, parts in enumerate(said):
+            there = [other if word == start else word for word in parts]
+            if there != parts and there in said and [w for w in parts if w != start][-1:] == ["id"]:
+                return {place: "head", said.index(there): "tail", kinds[0]: "relation"}
+    return {}
+
+
 def plain_header(cells: Sequence[str]) -> list[str]:
-    """The words of a header without Neo4j's marks; another header as it is.
+    """The words of a header without Neo4j's marks, or of edges between ids; another one as it is.
 
     >>> plain_header(["personId:ID(Person)", "name", "born:int", ":LABEL"])
     ['id', 'name', 'born', 'type']
@@ -56,7 +77,8 @@ def plain_header(cells: Sequence[str]) -> list[str]:
     words = [cell.strip() for cell in cells]
     marks = [_MARK.fullmatch(word) for word in words]
     if not any(marks):
-        return list(cells)
+        named = _edges_named(words)
+        return [named.get(place, cell) for place, cell in enumerate(cells)]
     typed = [_TYPED.fullmatch(word) for word in words]
     return [
         _MARKED[mark["mark"]] if mark else named["name"] if named else word

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -17,7 +18,6 @@ from jaxkg.kg.files.foreign import (
     dot,
     gedcom,
     graphrag,
-    kgx,
     known_tables,
     networks,
     obo,
@@ -36,7 +36,7 @@ from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
-    *(spdx, cypher, dot, networks, vault, known_tables, kgx, graphrag, sql_dump, documents),
+    *(spdx, cypher, dot, networks, vault, known_tables, graphrag, sql_dump, documents),
 )
 """A module a format, or some that are read alike."""
 
@@ -168,7 +168,7 @@ def head_of(path: Path, encoding: str) -> Head:
     with open_bytes(path) as file:
         data = file.read(_HEAD)
     name = path.name if len(members(path)) > 1 else name  # its end is that of no file in it
-    return Head(name, data, encoding=encoding, is_whole=len(data) < _HEAD)
+    return Head(name, data, encoding=encoding, is_whole=len(data) < _HEAD, folder=path.parent)
 
 
 def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], list[str]]:
@@ -191,6 +191,17 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
             perhaps.append((entry, choice))
         else:
             together.append((entry, choice))
+    texts = {
+        entry.name: head_of(entry, encoding).text
+        for entry, choice in together
+        if choice.format.name in ("xml", "jsonl", "yaml")
+    }
+    tables = {entry.name for entry, _ in together} - texts.keys()
+    for name, text in texts.items() if tables else ():
+        # `meta.xml` and `datapackage.json` say what the columns of the tables beside them are.
+        named = set(re.findall(r"""(?<=[>"'/])[^<>"'/]+(?=[<"'])""", text))
+        others += texts.keys() & {name, *named} if not tables.isdisjoint(named) else ()
+    together = [pair for pair in together if pair[0].name not in others]
     if not together and {choice.format.name for _, choice in perhaps} == {"tsv"}:
         return perhaps, others  # the splits of a benchmark: train.txt, valid.txt
     return together, sorted([*others, *(entry.name for entry, _ in perhaps)])

@@ -49,6 +49,8 @@ _KINDS = (
      "those of two arguments as CSV of head, relation, tail"),
     (r"#[^\n]*::snt|\(\w+ / \S", "", "meaning representations (AMR)", "write their edges as CSV of "
      "head, relation, tail (`penman --triples`)"),
+    (r'(?=(?:.|\n)*"dimension")(?=(?:.|\n)*"size")\s*\{"(?:version|dataset|class|label|id)"', "",
+     "a cube of statistics (JSON-stat)", "ask the same service for CSV, a row a value"),
     (r'\{"(?:index|create|update)":\s*\{"_', "", "lines of Elasticsearch's bulk import", "leave "
      "out those of actions (`grep -v '^{\"index\"'`)"),
     (r"-DOCSTART-|# sent_id", ".conll .conllu", "annotated text", "write the relations in it as "

@@ -109,37 +109,21 @@ def parquet_records(path: Path, without: str = "\0") -> Iterator[dict[str, Any]]
             yield from batch.to_pylist()
 
 
-def holds_rows(path: Path, *, nested: bool = False) -> bool:
-    """Whether a file of Parquet is a table with a row a thing: its columns name no triple.
-
-    Args:
-        nested: whether there has to be a column of objects, or of lists of them.
-    """
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ModuleNotFoundError:
-        return False  # who reads it says so
-    if path.is_dir():
-        return False
-    with _opened(path) as table:
-        names = table.schema_arrow.names
-        if nested and not any("struct<" in str(kind) for kind in table.schema_arrow.types):
-            return False
-    return header_columns(names) is None and len(names) != 3 and len(names) > 1
-
-
 def read(path: Path, intake: Intake) -> None:
     """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
-    options = intake.options
-    if options.is_plain and holds_rows(path, nested=True):
-        records = [as_json(record) for record in parquet_records(path)]
-        read_jsonl(path, intake, records)
-        return
-    if options.is_plain and holds_rows(path):
+    options, names, nested = intake.options, list[str](), False
+    if options.is_plain and not path.is_dir():
+        _needs_pyarrow(path)
+        with _opened(path) as table:
+            names = table.schema_arrow.names
+            nested = any("struct<" in str(kind) for kind in table.schema_arrow.types)
+    if header_columns(names) is not None or len(names) in (0, 1, 3):
+        read_parquet(path, intake)
+    elif nested:
+        read_jsonl(path, intake, [as_json(record) for record in parquet_records(path)])
+    else:
         rows = parquet_rows(path, options.on_progress)
         intake.tell(take_table(path, path.name.split(".")[0], rows, intake))
-        return
-    read_parquet(path, intake)
 
 
 def _sniff(head: Head) -> Sniff:
@@ -177,10 +161,7 @@ def _told_by_names(folders: Sequence[str]) -> dict[str, str]:
 
 
 def _columns(
-    path: Path,
-    schema: pyarrow.Schema,
-    columns: Columns | None,
-    provenance: bool | int | str | None,
+    path: Path, schema: pyarrow.Schema, columns: Columns | None, provenance: bool | int | str | None
 ) -> tuple[tuple[str, str, str], str | None]:
     import pyarrow.types as kinds
 

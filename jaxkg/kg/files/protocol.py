@@ -41,6 +41,7 @@ class Head:
         entries: files in the folder and below, ascending, as "edges/part-1.csv"; None of a file.
         encoding: that text files are said to be in.
         is_whole: whether `data` is the whole file.
+        folder: where the file lies.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Head:
     entries: tuple[str, ...] | None = None
     encoding: str = "utf-8"
     is_whole: bool = False
+    folder: Path | None = None
 
     @property
     def end(self) -> str:

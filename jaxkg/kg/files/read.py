@@ -49,12 +49,10 @@ def read_graph(
     its tables refer to one another by names or numbers (`jaxkg.kg.files.tables.keys`), and it may
     hold a file of nodes and a file of edges (`jaxkg.kg.files.exports`).
 
-    Files may be packed by gzip or zstd. Blank lines and blanks around names are ignored. The first
-    line of a TSV or CSV file is a header of triples if it names head (or subject, source, from,
-    entity), relation (or predicate, property, type) and tail (or object, target, to, value), or is
-    `h r t` or `s p o`. It is the header of a table if its first column is called id, key, name or
-    the like, or if no format is named and the rows look like a table, see
-    `jaxkg.kg.files.tables.shape.rows_are_entities`.
+    Files may be packed by gzip or zstd. Blank lines and blanks around names are ignored. The header
+    of a TSV or CSV file of triples names head (or subject, source, from, entity), relation (or
+    predicate, property, type) and tail (or object, target, to, value), or is `h r t` or `s p o`;
+    for that of a table see `jaxkg.kg.files.tables.shape.rows_are_entities`.
 
     Args:
         path: the file or folder.

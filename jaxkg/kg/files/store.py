@@ -51,32 +51,20 @@ def save_graph(
     """
     packed = PackedTriples.of(graph.triples, graph.num_entities, graph.num_relations)
     arrays = {
-        "first": packed.first,
-        "relation": packed.relation,
-        "tail": packed.tail,
-        "alias_owners": graph.aliases.owners,
-        "aliases": graph.aliases.names,
+        "first": packed.first, "relation": packed.relation, "tail": packed.tail,
+        "alias_owners": graph.aliases.owners, "aliases": graph.aliases.names,
         "entity_ids": graph.entity_ids,
-    }
+    }  # fmt: skip
     named = graph.entity_names is not graph.entity_ids
     if named:
         arrays["entity_names"] = graph.entity_names
     if graph.provenance is not None:
         arrays["provenance"] = graph.provenance
-    notes = {
-        "entities": graph.num_entities,
-        "triples": graph.num_triples,
-        "relations": graph.relations,
-        "relation_names": graph.relation_names,
-        "meanings": graph.meanings,
-        "duplicates": graph.duplicates,
-        "skipped": graph.skipped,
-        "has_names": named,
-        "has_provenance": graph.provenance is not None,
-        "widths": packed.widths,
-        "fingerprint": graph.fingerprint,
-        "relation_fingerprint": graph.relation_fingerprint,
-    }
+    own = ("relations", "relation_names", "meanings", "duplicates", "skipped", "fingerprint")
+    notes = {word: getattr(graph, word) for word in (*own, "relation_fingerprint")} | {
+        "entities": graph.num_entities, "triples": graph.num_triples, "has_names": named,
+        "has_provenance": graph.provenance is not None, "widths": packed.widths,
+    }  # fmt: skip
     return write_arrays(folder, arrays, notes, GRAPH_LAYOUT, beside=beside)
 
 

@@ -150,7 +150,8 @@ def _unpacker(path: Path, magic: bytes) -> Callable[[Path, IO[bytes]], Any] | No
         return _zstd
     if magic[:2] == b"\x1f\x8b":
         return lambda _, file: gzip.GzipFile(fileobj=file)
-    return _member if magic == _ZIP and len(members(path)) == 1 else None
+    lone = magic == _ZIP and len(members(path)) == 1
+    return (lambda path, file: zipfile.ZipFile(file).open(members(path)[0])) if lone else None
 
 
 def _zstd(path: Path, file: IO[bytes]) -> Any:
@@ -177,11 +178,6 @@ def members(path: Path) -> list[str]:
     if any(one.flag_bits & 1 for one in files):
         raise JaxkgError(f"{path}: an encrypted zip archive; unpack it first")
     return [one.filename for one in files if not one.filename.startswith("__MACOSX/")]
-
-
-def _member(path: Path, file: IO[bytes]) -> Any:
-    """The one file of a zip archive."""
-    return zipfile.ZipFile(file).open(members(path)[0])
 
 
 class _Readable(io.RawIOBase):
@@ -252,16 +248,33 @@ def text_chunks(
     except LookupError as error:
         raise JaxkgError(f"no text encoding {encoding!r}; common ones: utf-8, cp1252") from error
     number, read = 1, 0
+
+    def decoded(chunk: bytes) -> str:
+        try:
+            return decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            # The decoder may have kept the start of a character from the chunk before.
+            offset = read + len(chunk) - len(error.object) + error.start
+            above = error.object[: error.start]
+            mixed = "; but what stands above it reads as utf-8: is it of two encodings?"
+            mixed = mixed if any(byte > 127 for byte in above) else ""
+            works = next(name for name in ("cp1252", "latin-1") if _reads(error.object, name))
+            raise JaxkgError(
+                f"{path}:{number + above.count(10)}: byte {offset} "
+                f"(0x{error.object[error.start]:02x}) is not {encoding} text ({error.reason}); the "
+                f"encoding is perhaps {works!r}, or whatever the file was written in{mixed}"
+            ) from error
+
     with open_bytes(path, on_progress) as file:
         if encoding == "utf-8" and _start_of(file)[:2] in _MARKED:
             encoding = "utf-16"
             decoder = codecs.getincrementaldecoder(encoding)()
         while chunk := file.read(_BLOCK):
-            text = _decode(decoder, chunk, path, encoding, read, number)
+            text = decoded(chunk)
             number += text.count("\n")
             yield text if read else text.removeprefix("\ufeff")
             read += len(chunk)
-        yield _decode(decoder, b"", path, encoding, read, number)
+        yield decoded(b"")
 
 
 def line_blocks(
@@ -302,30 +315,6 @@ def line_at(path: Path, number: int, encoding: str = "utf-8") -> str:
     with open_bytes(path) as file:
         line = next(itertools.islice(file, number - 1, None), b"")
     return line.decode(encoding, errors="replace").rstrip("\r\n")
-
-
-def _decode(
-    decoder: codecs.IncrementalDecoder,
-    chunk: bytes,
-    path: Path,
-    encoding: str,
-    read: int,
-    number: int,
-) -> str:
-    try:
-        return decoder.decode(chunk, final=not chunk)
-    except UnicodeDecodeError as error:
-        # The decoder may have kept the start of a character from the chunk before.
-        offset = read + len(chunk) - len(error.object) + error.start
-        line = number + error.object[: error.start].count(b"\n")
-        mixed = "; but what stands above it reads as utf-8: is it of two encodings?"
-        mixed = mixed if any(byte > 127 for byte in error.object[: error.start]) else ""
-        works = next(name for name in ("cp1252", "latin-1") if _reads(error.object, name))
-        raise JaxkgError(
-            f"{path}:{line}: byte {offset} (0x{error.object[error.start]:02x}) is not "
-            f"{encoding} text ({error.reason}); the encoding is perhaps {works!r}, or "
-            f"whatever the file was written in{mixed}"
-        ) from error
 
 
 def _reads(data: bytes, encoding: str) -> bool:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.kg.files.foreign.cypher_tokens import Token, statements
-from jaxkg.kg.files.foreign.lines import source_of
 from jaxkg.kg.files.foreign.property_graph import Edge, Node, take_graph
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 
@@ -51,13 +50,12 @@ def read_cypher(path: Path, intake: Intake) -> None:
         JaxkgError: a text or a comment that is not closed.
     """
     script = _Script()
-    for number, tokens in statements(path, intake):
-        script.source = source_of(path, number, intake)
+    for _, tokens in statements(path, intake):
         try:
             script.run(tokens)
         except _Odd as odd:
             intake.leave_out(str(odd))
-    take_graph(script.nodes, script.edges.values(), intake)
+    take_graph(path, script.nodes, script.edges.values(), intake)
 
 
 Row = dict[str, Any]
@@ -69,13 +67,11 @@ class _Script:
     Attributes:
         nodes: in the order in which they were made.
         edges: by what merges them, or by number.
-        source: of the statement.
     """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.edges: dict[Any, Edge] = {}
-        self.source = ""
         self._index: dict[tuple[str, str, str], list[Node]] = {}
         self._tokens: list[Token] = []
         self._at = self._depth = 0
@@ -246,7 +242,7 @@ class _Script:
             key: Any = len(self.edges)
             if clause == "MERGE":
                 key = id(ends[0]), types[0], id(ends[1]), repr(sorted(said.items()))
-            edge = self.edges.setdefault(key, Edge(*ends, types[0], said, self.source))
+            edge = self.edges.setdefault(key, Edge(*ends, types[0], said))
             if name:
                 row[name] = edge
             node = other
@@ -264,7 +260,7 @@ class _Script:
         if isinstance(row.get(name), Node) and not labels and not said:
             return row[name]
         found = self._found(labels, said, 1) if clause == "MERGE" and (labels or said) else []
-        node = found[0] if found else Node(len(self.nodes), [], {}, self.source)
+        node = found[0] if found else Node(len(self.nodes), [], {})
         if not found:
             self.nodes.append(node)
             self._change(node, labels, said)

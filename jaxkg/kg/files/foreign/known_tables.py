@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 import zipfile
 import zlib
@@ -17,9 +18,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.delimited import batched
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.shape import is_header
+from jaxkg.kg.files.tables.table import take_table
 
 
 class _Table(NamedTuple):
@@ -30,16 +33,12 @@ class _Table(NamedTuple):
         key: the column of its key; "" where rows have none.
         names: columns that name a row, the first that is not blank first.
         refers: what a column's keys call, by the column.
-        columns: where the file has no header.
-        dropped: columns that say again what others say.
     """
 
     sort: str
     key: str = ""
     names: tuple[str, ...] = ()
     refers: Mapping[str, str] = {}
-    columns: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
 
 
 _GTFS = {
@@ -68,28 +67,20 @@ _KINDS = {
     },
 }  # fmt: skip
 _HEADERLESS = {
-    ("airports", 14): _Table(
-        "airport", "id", ("name",), columns=(
-            "id", "name", "city", "country", "IATA code", "ICAO code", "latitude", "longitude",
-            "altitude", "UTC offset", "daylight saving", "time zone", "type", "source")),
-    ("airlines", 8): _Table(
-        "airline", "id", ("name",), columns=(
-            "id", "name", "alias", "IATA code", "ICAO code", "call sign", "country", "active")),
-    ("routes", 9): _Table(
-        "route", "", (), {"airline": "airline", "from": "airport", "to": "airport"}, columns=(
-            "airline code", "airline", "from code", "from", "to code", "to", "codeshare", "stops",
-            "equipment"), dropped=("airline code", "from code", "to code")),
-    ("planes", 3): _Table("plane", "", (), columns=("name", "IATA code", "ICAO code")),
-    ("countries", 3): _Table("country", "", (), columns=("name", "ISO code", "DAFIF code")),
-    ("movies", 3): _Table("movie", "id", ("title",), columns=("id", "title", "genres")),
-    ("users", 5): _Table(
-        "user", "id", (), columns=("id", "gender", "age", "occupation", "zip code")),
-    ("ratings", 4): _Table(
-        "rating", "", (), {"user": "user", "movie": "movie"},
-        columns=("user", "movie", "rating", "timestamp")),
-}  # fmt: skip
-"""By the file's name and its number of columns: OpenFlights', and MovieLens' with `::` between."""
+    "airports": "airport id, name, city, country, IATA code, ICAO code, latitude, longitude, "
+    "altitude, UTC offset, daylight saving, time zone, type, source",
+    "airlines": "airline id, name, alias, IATA code, ICAO code, call sign, country, active",
+    "routes": "airline code, airline, from code, from airport, to code, to airport, codeshare, "
+    "stops, equipment",
+    "planes": "name, IATA code, ICAO code",
+    "countries": "name, ISO code, DAFIF code",
+    "movies": "movie id, title, genres",
+    "users": "user id, gender, age, occupation, zip code",
+    "ratings": "user, movie, rating, timestamp",
+}
+"""By the file's name: OpenFlights', and MovieLens' with `::` between."""
 _NOTHING = {"", "\\N", "NULL"}
+_COLUMN = re.compile(r"\s*(\w[\w -]*?)\s*(?:\(.*\))?\s*(?:(?:--|:)\s.*)?$")
 _LARGEST = 1 << 31
 """Bytes that a file within a zip may unpack to."""
 
@@ -149,21 +140,30 @@ def _table(path: Path, name: str, lines: Iterable[str], intake: Intake) -> bool:
     rows = _split(path / name, lines, ",")
     header = [cell.strip().removeprefix("\ufeff") for cell in next(rows, [])]
     refers = {c: _GTFS_KEYS[c] for c in header if c in _GTFS_KEYS} | dict(table.refers)
-    _take(path / name, table._replace(refers=refers), header, enumerate(rows, 2), intake)
+    for number, cells in enumerate(rows, 2):
+        if len(cells) > len(header):
+            why = f"{len(cells)} cells for {len(header)} columns"
+            intake.bad.note(path / name, number, ",".join(cells), why, ",".join(header))
+        elif row := {word: cell.strip() for word, cell in zip(header, cells) if cell.strip()}:
+            _row(path / name, number, table._replace(refers=refers), row, intake)
     return True
 
 
 def _sniff_dat(head: Head) -> Sniff:
-    if head.end != ".dat" or not head.lines or "\0" in head.text:
+    if head.entries is not None or not head.lines or "\0" in head.text:
         return NO
     separator, width = _shape(Path(head.name), head.text.splitlines())
-    return Sniff(0.7, f"lines of {width} columns parted by {separator!r}") if width > 1 else NO
+    if width > 1 and head.end in (".dat", ".dmp"):
+        return Sniff(0.7, f"lines of {width} columns parted by {separator!r}")
+    known = width > 2 and head.folder is not None and head.end in ("", ".txt", ".tsv", ".csv")
+    named = known and head.folder and _described(head.folder, head.name, width)
+    return Sniff(0.8, "a README beside it names its columns") if named else NO
 
 
 def _shape(path: Path, lines: Sequence[str]) -> tuple[str, int]:
     """What parts the columns, and how many of them all whole lines have; 1 where they differ."""
     some = [line for line in lines if line.strip()][:50]
-    for separator in ("::", "\t", "|", ";", ","):
+    for separator in ("::", "\t|\t", "\t", "|", ";", ","):
         try:
             rows = _split(path, some[: len(some) - 1 or 1], separator)  # the last may be cut
             widths = {len(row) for row in rows}
@@ -180,8 +180,9 @@ def _split(path: Path, lines: Iterable[str], separator: str) -> Iterator[list[st
     Raises:
         JaxkgError: they are no CSV.
     """
-    if len(separator) > 1:
-        yield from (line.rstrip("\n").split(separator) for line in lines)
+    if len(separator) > 1 or separator == "\t":
+        end = separator.rstrip("\t")
+        yield from (line.rstrip("\n").removesuffix(end).split(separator) for line in lines)
         return
     rows = csv.reader(lines, delimiter=separator)
     try:
@@ -191,10 +192,10 @@ def _split(path: Path, lines: Iterable[str], separator: str) -> Iterator[list[st
 
 
 def read_dat(path: Path, intake: Intake) -> None:
-    """Take a table without a header, whose columns are known by its name or its README.
+    """Read a table without a header, whose columns are known by its name or its README.
 
-    A README beside it names them in a line "FILE: column, column"; else they are "column 2" and so
-    on, which is told.
+    A README beside it names them in a line "FILE: column, column", or a line each, with what they
+    are; else they are "column 2" and so on, which is told.
 
     Raises:
         JaxkgError: its lines are no columns.
@@ -206,59 +207,50 @@ def read_dat(path: Path, intake: Intake) -> None:
             f"{path}: no columns: its lines have different numbers of cells; name the format"
         )
     title = path.name.split(".")[0]
-    table = _HEADERLESS.get((title.casefold(), width)) or _described(path, title, width)
-    if table is None and is_header(next(_split(path, first, separator))):
+    columns = _HEADERLESS.get(title.casefold(), "").split(", ")
+    if len(columns) != width:
+        columns = _described(path.parent, path.name, width)
+    if not columns and is_header(next(_split(path, first, separator))):
         raise JaxkgError(f"{path}:1: names columns, it seems; name the format, 'table' or 'csv'")
-    if table is None:
-        columns = ("key", *(f"column {at}" for at in range(2, width + 1)))
-        table = _Table(title.replace("_", " "), "key", (), columns=columns)
-        intake.tell(
-            f"{path.name}: it has no header: its columns are called by their position; a line "
-            f"'{title}: name, name, ...' in a README beside it names them"
-        )
-    else:
-        intake.tell(f"{path.name}: it has no header: columns taken as {', '.join(table.columns)}")
     lines = (f"{line}\n" for _, line in numbered_lines(path, intake))
-    _take(path, table, table.columns, enumerate(_split(path, lines, separator), 1), intake)
+    rows = enumerate(_split(path, lines, separator), 1)
+    how = "has no header: "
+    if columns:
+        how += f"columns taken as {', '.join(columns)}"
+    else:
+        how += "its columns are called by their position; a line "
+        how += f"'{title}: name, name, ...' in a README beside it names them"
+        columns = ("key", *(f"column {at}" for at in range(2, width + 1)))
+    batches = batched(itertools.chain([(0, list(columns))], rows))
+    intake.tell(f"{how}; {take_table(path, title, batches, intake, separator=separator)}")
 
 
-def _described(path: Path, title: str, width: int) -> _Table | None:
-    """What a README beside the file says of its columns."""
-    for readme in sorted(path.parent.glob("README*")) if path.parent.is_dir() else ():
-        if not readme.is_file() or readme.stat().st_size > 1 << 20:
+def _described(folder: Path, name: str, width: int) -> tuple[str, ...]:
+    """What a README in a folder says of the columns of a file; nothing where it does not."""
+    title = re.escape(name.split(".")[0])
+    known: dict[tuple[str, ...], bool] = {}
+    for readme in sorted(folder.iterdir()) if folder.is_dir() else ():
+        large = not readme.is_file() or readme.stat().st_size > 1 << 20
+        if large or not readme.name.lower().startswith("readme"):
             continue
         text = readme.read_text("utf-8", errors="replace")
-        for told in re.findall(rf"\b{re.escape(title)}(?:\.\w+)?\s*:([^;:\n()]+)", text, re.I):
-            columns = tuple(re.sub(r"[`*.]", "", name).strip() for name in told.split(","))
-            if len(columns) == width and all(columns) and len(set(columns)) == width:
-                keyed = re.search(r"\bid$|^key$|^code$", columns[0], re.I)
-                names = tuple(name for name in columns if name.casefold() in ("name", "title"))
-                sort = re.sub(r"s$", "", title.replace("_", " "))
-                return _Table(sort, columns[0] if keyed else "", names, columns=columns)
-    return None
-
-
-def _take(
-    path: Path,
-    table: _Table,
-    columns: Sequence[str],
-    rows: Iterable[tuple[int, list[str]]],
-    intake: Intake,
-) -> None:
-    """Take the rows of a table."""
-    for number, cells in rows:
-        cells = [cell.strip() for cell in cells]
-        if len(cells) > len(columns):
-            why = f"{len(cells)} cells for {len(columns)} columns"
-            intake.bad.note(path, number, ",".join(cells), why, ",".join(columns))
-        elif any(cells):
-            _row(path, number, table, dict(zip(columns, cells)), intake)
+        for said in re.findall(rf"\b{title}(?:\.\w+)?\s*:(?:.*columns:)?([^;:\n()]+)", text, re.I):
+            known[tuple(re.sub(r"[`*.]", "", name).strip() for name in said.split(","))] = True
+        above = list[str]()
+        for block in re.split(r"\n(?=\S.*:[ \t]*\n|[-=]{5,}|[ \t]*\n)|:\n", text):
+            lines = [line for line in block.splitlines() if line.strip(" \t-=")]
+            names = [_COLUMN.match(line) for line in lines]
+            columns = tuple(re.sub(r"[\s_]+", " ", match[1]).strip() for match in names if match)
+            if len(columns) == len(lines) == width:
+                known[columns] = any(re.search(rf"\b{title}\b", line, re.I) for line in above[-3:])
+            above += lines
+    sized = {names: own for names, own in known.items() if len(names) == width == len(set(names))}
+    fit = {names: own for names, own in sized.items() if all(names) and "." not in "".join(names)}
+    return next((names for names, own in fit.items() if own or len(fit) == 1), ())
 
 
 def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: Intake) -> None:
-    key = row.get(table.key, "") if table.key else ""
-    if table.key and not key and table.key in row:
-        key = str(number)
+    key = row.get(table.key, str(number)) if table.key else ""
     id = f"{table.sort} {key}" if key else f"_:{table.sort.replace(' ', '_')}_{path.stem}_{number}"
     source = source_of(path, number, intake)
     intake.sort(id, table.sort)
@@ -266,19 +258,16 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
     if named:
         intake.name(id, named[0], named[1:])
     for column, cell in row.items():
-        if cell in _NOTHING or column == table.key or column in table.dropped or not column:
-            continue
-        if column in table.names and cell == named[0]:
+        again = column in table.names and cell == named[0]
+        if again or cell in _NOTHING or column == table.key or not column:
             continue
         word = column.removesuffix("_id").removeprefix(f"{table.sort}_").replace("_", " ")
         kind = table.refers.get(column)
-        cells = cell.split("|") if "|" in cell and column == "genres" else [cell]
-        for one in cells:
-            end = f"{kind} {one}" if kind else _KINDS.get(column, {}).get(one, one)
-            intake.fact(id, word, end, source)
+        end = f"{kind} {cell}" if kind else _KINDS.get(column, {}).get(cell, cell)
+        intake.fact(id, word, end, source)
 
 
 FORMATS = (
     Format("gtfs", "a GTFS feed, a folder or a zip", _sniff_gtfs, read_gtfs, takes_folders=True),
-    Format("dat", "a table without a header, named by its README", _sniff_dat, read_dat),
+    Format("dat", "a table without a header, whose columns a README names", _sniff_dat, read_dat),
 )

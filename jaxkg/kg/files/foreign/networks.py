@@ -207,7 +207,7 @@ FORMATS = (
            _begins(r"(?:\s|%[^\n]*\n)*\*(?i:vertices|network)", ".net .paj",
                    "it starts with '*Vertices'"), read_pajek),
     Format("tgf", "the trivial graph format",
-           _begins(r"(?:\S+(?: .*)?\n)+#[ \t]*\n(?:\S+ \S+.*\n?)+", ".tgf",
+           _begins(r"(?:[^\s#]\S*(?: .*)?\n)+#[ \t]*\n(?:\S+ \S+.*\n?)+", ".tgf",
                    "it has lines of nodes, '#', lines of edges"), read_tgf),
     Format("sif", "Cytoscape's simple interactions", named(".sif", score=0.9), read_sif),
     Format("edges", "lines of two ends parted by blanks, and perhaps a weight",

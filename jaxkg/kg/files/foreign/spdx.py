@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.words import relation_words
 
@@ -36,48 +38,32 @@ def read_spdx(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line without a tag, more than are tolerated; a text that is not closed.
     """
-    element, package, name, within = "", "", "", 0
-    waits: list[tuple[str, str]] = []
-    sort = "document"
+    record: dict[str, Any] = {"is a": "document"}
+    lists, joined, package = {"documents": [record]}, list[dict[str, str]](), ""
     for number, tag, value in _tags(path, intake):
-        source = source_of(path, number, intake)
-        if tag in _BEGINS:
-            sort, element, waits = _BEGINS[tag], "", []
-        if tag in _NAMES:
-            name = value
-        if tag in ("SPDXID", "SnippetSPDXID", "LicenseID"):
-            element = value
-            intake.sort(element, sort)
-            if sort == "package":
-                package = element
-            elif sort == "file" and package:
-                intake.fact(package, "CONTAINS", element, source)
-                within += 1
-            for word, text in waits:
-                intake.fact(element, word, text, source)
-        if tag == "Relationship":
-            parts = value.split()
-            if len(parts) != 3:
-                intake.bad.note(path, number, value, "no relationship", "id RELATION id")
-            elif not {parts[0], parts[2]} & {*_NOTHING}:
-                intake.fact(*parts, source)  # pyright: ignore[reportCallIssue]
-            continue
-        if tag in _NAMES and element:
-            intake.name(element, name)
-        elif tag in ("SPDXID",) and name:
-            intake.name(element, name)
-            name = ""
-        if tag in _NAMES or tag.endswith("SPDXID") or tag in ("LicenseID", "SPDXVersion"):
-            continue
-        if value in _NOTHING or not value:
-            intake.leave_out("tags that assert nothing")
-            continue
+        if tag in _BEGINS and tag != "SPDXVersion":
+            record = {"is a": _BEGINS[tag]}
+            lists.setdefault(f"{_BEGINS[tag]}s", []).append(record)
         who = _WHO.fullmatch(value)
-        word = relation_words(_OWN.sub("", tag)) or tag
-        if element:
-            intake.fact(element, word, who[1] if who and who[1] else value, source)
-        else:
-            waits.append((word, value))
+        if tag == "Relationship":
+            ends = value.split()
+            if len(ends) != 3:
+                intake.bad.note(path, number, value, "no relationship", "id RELATION id")
+            elif not {ends[0], ends[2]} & {*_NOTHING}:
+                joined.append(dict(zip(("source", "label", "target"), ends)))
+        elif tag in ("SPDXID", "SnippetSPDXID", "LicenseID"):
+            record["id"] = value
+            package = value if record["is a"] == "package" else package
+            if record["is a"] == "file" and package:
+                joined.append({"source": package, "label": "CONTAINS", "target": value})
+        elif tag in _NAMES:
+            record["name"] = value
+        elif value in _NOTHING or not value:
+            intake.leave_out("tags that assert nothing")
+        elif tag != "SPDXVersion":
+            word = relation_words(_OWN.sub("", tag)) or tag
+            record.setdefault(word, []).append(who[1] if who and who[1] else value)
+    read_jsonl(path, intake, {**lists, "relationships": joined})
 
 
 def _tags(path: Path, intake: Intake) -> Iterator[tuple[int, str, str]]:

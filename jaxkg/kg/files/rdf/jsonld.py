@@ -33,6 +33,7 @@ def _context(vocabulary: str, leads: str = "", **terms: str) -> dict[str, Any]:
     return {"@vocab": vocabulary, "id": "@id", "type": "@type", **ids, **terms}
 
 
+_FOAF = _context("http://xmlns.com/foaf/0.1/", "knows homepage img depiction")
 _SCHEMA = {"@vocab": "http://schema.org/", "id": "@id", "type": "@type"}
 _DCAT = _context(
     "http://www.w3.org/ns/dcat#",
@@ -53,10 +54,8 @@ _CONTEXTS = {
     "www.w3.org/ns/dcat.jsonld": _DCAT,
     "www.w3.org/ns/dcat": _DCAT,
     "project-open-data.cio.gov/v1.1/schema/catalog.jsonld": _DCAT,
-    "xmlns.com/foaf/context": _context(
-        "http://xmlns.com/foaf/0.1/", "knows homepage img depiction"
-    ),
-    "xmlns.com/foaf/0.1": _context("http://xmlns.com/foaf/0.1/", "knows homepage img depiction"),
+    "xmlns.com/foaf/context": _FOAF,
+    "xmlns.com/foaf/0.1": _FOAF,
     "www.w3.org/2004/02/skos/core": _context(
         "http://www.w3.org/2004/02/skos/core#",
         "broader narrower related broadMatch narrowMatch exactMatch closeMatch inScheme "

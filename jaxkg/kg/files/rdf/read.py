@@ -22,13 +22,9 @@ from jaxkg.kg.qualifiers import PREDICATE
 from jaxkg.words import relation_words
 
 RDF_FORMATS = {
-    "ntriples": "N_TRIPLES",
-    "turtle": "TURTLE",
-    "rdfxml": "RDF_XML",
-    "nquads": "N_QUADS",
-    "trig": "TRIG",
-    "jsonld": "JSON_LD",
-}
+    "ntriples": "N_TRIPLES", "turtle": "TURTLE", "rdfxml": "RDF_XML", "nquads": "N_QUADS",
+    "trig": "TRIG", "jsonld": "JSON_LD",
+}  # fmt: skip
 """Name of the syntax in pyoxigraph, by format."""
 
 LABELS = (

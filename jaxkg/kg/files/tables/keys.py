@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.exports import Edges
@@ -70,6 +70,7 @@ class TakenTable:
         title: its name.
         refers: names of tables that columns are declared to refer to.
         lists: columns of whole numbers that are listed, or beside texts: rather keys than values.
+        other_names: keys of another table's rows, each with a name, and perhaps its kind.
     """
 
     one: str
@@ -81,6 +82,7 @@ class TakenTable:
     title: str
     refers: Mapping[str, str]
     lists: frozenset[str] = frozenset()
+    other_names: Sequence[tuple[str, ...]] = ()
 
 
 def numbered(header: str, ids: Iterable[str]) -> bool:
@@ -189,6 +191,7 @@ def join_by_number(
             encoder.split(parts, table.first, table.last)
         if (table.one or coded) and references > 1:
             joining.append(table)
+    told |= dict.fromkeys(_name_by_others(names, tables))
     _name_rows(encoder, names, [table for table in tables if not table.named], joining)
     return "; ".join(reversed(told))
 
@@ -247,6 +250,27 @@ def join_ends(
                 told["ends of edges left as numbers: not each is a row of one table"] = None
         say_of(some, meant)
     return "; ".join(told)
+
+
+def _name_by_others(names: NameCollector, tables: Sequence[TakenTable]) -> Iterator[str]:
+    """Name the rows of a table by another other that says what each is called, of several names by
+    those of the kind that each has once; which, in words."""
+    for table in tables:
+        keys = {key for key, *_ in table.other_names}
+        having = [other for other in tables if keys and not other.named and keys <= other.rows]
+        if len(having) != 1:
+            continue
+        kinds = {said[2:] for said in table.other_names}
+        of = {kind: [said[0] for said in table.other_names if said[2:] == kind] for kind in kinds}
+        once = {kind for kind, keyed in of.items() if sorted(keyed) == sorted(keys)}
+        ordered = sorted(table.other_names, key=lambda said: said[2:] not in once)
+        for key, name, *_ in ordered:
+            if name:
+                names.label(row_id(having[0].one, key), name)
+        for key in keys if having[0].one else ():
+            names.alias(row_id(having[0].one, key), key)
+        having[0].named = True
+        yield f"{table.title} are what rows of {having[0].title} are called"
 
 
 def _name_rows(

@@ -17,14 +17,7 @@ from jaxkg.kg.files.delimited import Row, csv_rows, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.keys import (
-    KEY,
-    TakenTable,
-    is_code,
-    numbered,
-    row_id,
-    row_names,
-)
+from jaxkg.kg.files.tables.keys import KEY, TakenTable, is_code, numbered, row_id, row_names
 from jaxkg.kg.queries.columns import all_days, all_values, is_value, read_column
 from jaxkg.words import relation_words
 
@@ -40,6 +33,9 @@ _LINK = re.compile(r"([^(),\[\]]+) \(https?://[^\s()]+\)|\[([^\]]+)\]\(https?://
 _LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
 """Names with addresses, as pages refer to others."""
 _TAGS = re.compile(r"(?:<[^<>\s]+>)+")
+_OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
+_OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
+"""What names of files begin with that export a graph, a file a sort of nodes."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _NEARLY = Decimal("1e-6")
@@ -48,6 +44,8 @@ _TOTALLED = 2000
 _ROWS_WITH_NAMES = 8
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
+_ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
+_CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
 _FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname")
 _LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname")
 _ANY_WORDS = (
@@ -69,14 +67,11 @@ _SEVERAL = re.compile(
 def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None) -> str:
     """Read a CSV or TSV table.
 
-    The header names the relations; what every row is, its first column or the file's name may
-    say, see `row_sort`. Where the first column is an id, one called name, label or title, or as the
-    rows are (`pool_name`), gives display names instead of facts; empty cells say nothing. Where
-    much of the first column comes again (in two columns, it has several values instead), or it
-    tells the day of what others of the columns name, it names no row: a row is a node without a
-    name, the first column one of its relations. A row that a number calls is `order 17`, see
-    `jaxkg.kg.files.tables.keys`; cells that hold the name of one row stand for it, see
-    `jaxkg.kg.files.tables.cells`.
+    The header names the relations; for what every row is see `row_sort`. Beside ids, a column that
+    is called name, label or title, or as the rows are (`pool_name`), gives display names. Where
+    much of the first column comes again, or it tells the day of what others of the columns name, a
+    row is a node without a name, the first column one of its relations. See
+    `jaxkg.kg.files.tables.keys` for numbers, `jaxkg.kg.files.tables.cells` for names in cells.
 
     Args:
         intake: takes what was read; its format is "tsv" or "csv" as the file's name tells, "table"
@@ -97,8 +92,9 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
         rows = (
             [(n, [row[at] for at in kept if at < len(row)]) for n, row in some] for some in rows
         )
-    title = path.name.split(".")[0]
-    return take_table(path, title, rows, intake, separator=separator)
+    title = _OF_NODES.sub("", name := path.name.split(".")[0])
+    declared = Declared(True, {}) if title != name else None
+    return take_table(path, title, rows, intake, separator=separator, declared=declared)
 
 
 def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
@@ -234,6 +230,7 @@ def take_table(
     key, told_once = 0, set[int]()
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
+    other_names: list[tuple[str, ...]] = []
     why = "it has no key"
     for batch in batches:
         rows = [(number, row) for number, row in batch if any(map(str.strip, row))]
@@ -242,7 +239,7 @@ def take_table(
                 continue
             if joined := joined_headers([cells for _, cells in rows[:2]]):
                 rows[:2] = [(rows[1][0], joined)]
-            above = _stripped(rows.pop(0))
+            above = rows.pop(0)
             titled = declared is not None or (intake.titled and not row_sort(above[1][0], title))
             header = _header_of(path, *above, title, separator, titled=titled)
             header = _nameless(header, title) if keyless else header
@@ -263,9 +260,12 @@ def take_table(
                 told_once = _told_once(rows)
                 why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
+            if keyed and re.fullmatch(r"[^\W\d_]{3,}id", word := relation_words(header.columns[0])):
+                one, others = row_names(word[:-2], title)  # a `customerid`
+                header = header._replace(sort=one, one=one, others=header.others | others)
             one = header.one if keyed else ""
             if not header.shown and not header.nameless:
-                name = _named_by(header, [cells for _, cells in rows], numbers=keyed)
+                name = _named_by(header, [cells for _, cells in rows], title, numbers=keyed)
                 header = header._replace(name=name)
         if header.labels:
             for _, cells in rows:
@@ -275,6 +275,8 @@ def take_table(
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         labels = {at for _, at in header.labels}
+        if header.nameless and (places := _other_names(header.columns)):
+            other_names += [tuple(cells[place] for place in places) for _, cells in rows]
         for number, cells in rows:
             called = header.called(cells)
             row = row_id(one or "", called)
@@ -295,8 +297,15 @@ def take_table(
                     if cell and cell not in _NULL:
                         names.label(row, cell)
                 else:
-                    of = cells[0] if at in told_once else row
-                    facts += [(of, header.columns[at], one) for one in _told(cell)]
+                    word, of = header.columns[at], cells[0] if at in told_once else row
+                    texts = _told(cell)
+                    if word == "category" and texts and _CLASS.fullmatch(cell):
+                        word = header.sorted_by or word
+                        texts = [relation_words(part) for part in cell.split("|")]
+                    if relation_words(word).split()[-1:] in _ALSO:
+                        for alias in filter(None, re.split(r"\s*[|;]\s*", cell)) if texts else ():
+                            names.alias(row, alias)
+                    facts += [(of, word, text) for text in texts]
             sources += [f"{path.name}:{number}"] * (len(facts) - len(sources))
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
@@ -308,9 +317,8 @@ def take_table(
         )
     refers = {} if declared is None else declared.refers
     last = len(encoder)
-    tables.append(
-        TakenTable(one or "", header.shown, header.others, start, last, ids, title, refers)
-    )
+    own = one or "", header.shown, header.others, start, last, ids, title, refers
+    tables.append(TakenTable(*own, other_names=other_names))
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
     name = f", {' '.join(header.columns[at] for at in parts)} is its name" if parts else ""
@@ -326,14 +334,17 @@ def take_table(
     return how + told
 
 
-def _named_by(header: _Header, rows: Sequence[Sequence[str]], *, numbers: bool) -> int:
+def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, numbers: bool) -> int:
     """The column of names beside keys, -1 without one: the one that is called as the rows are, or
     the next to numbers where there are many of them."""
     coded = bool(rows) and all(is_code(row[0]) for row in rows)
-    if not numbers and not coded and KEY.isdisjoint(relation_words(header.columns[0]).split()):
+    opaque = bool(rows) and all(map(_OPAQUE.fullmatch, (row[0] for row in rows)))
+    keyed = numbers or coded or not KEY.isdisjoint(relation_words(header.columns[0]).split())
+    if not keyed and not opaque:
         return -1
+    called = {*header.others, *relation_words(title).lower().split()[:1]}
     for at, column in enumerate(header.columns[1:], start=1):
-        if relation_words(column).lower() in header.others and _names([row[at] for row in rows]):
+        if relation_words(column).lower() in called and _names([row[at] for row in rows]):
             return at
     if coded and (own := [a for a, c in enumerate(header.columns) if _is_primary(c) and a]):
         return own[0]
@@ -361,6 +372,27 @@ def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:
     return [cells[key], *cells[:key], *cells[key + 1 :]]
+
+
+def _other_names(columns: Sequence[str]) -> tuple[int, ...]:
+    """The columns of keys, of names and of kinds of names, where each row says what another is
+    called; nothing of another table.
+
+    >>> _other_names(["tax_id", "name_txt", "name class"]), _other_names(["id", "born"])
+    ((0, 1, 2), ())
+    """
+    words = [relation_words(column).lower().split() for column in columns]
+    names = [
+        place
+        for place, said in enumerate(words)
+        if place and not {*_NAMES, "names"}.isdisjoint(said)
+    ]
+    kinds = [
+        place for place in range(1, len(words)) if words[place][-1] in ("class", "type", "kind")
+    ]
+    named = [place for place in names if place not in kinds]
+    keyed = bool(words[0]) and words[0][-1] in KEY and named and len(columns) < 9
+    return (0, named[0], *kinds[:1]) if keyed else ()
 
 
 def _is_primary(column: str) -> bool:
@@ -445,7 +477,7 @@ def _nameless(header: _Header, title: str) -> _Header:
 def _header_of(
     path: Path, number: int, cells: list[str], title: str, separator: str, *, titled: bool
 ) -> _Header:
-    cells = plain_header(cells)
+    cells = plain_header([cell.strip() for cell in cells])
     if len(cells) < 2:
         raise JaxkgError(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
@@ -458,8 +490,10 @@ def _header_of(
         )
     words = [word.casefold() for word in cells]
     sort = relation_words(title) if titled else row_sort(cells[0], title)
-    one, others = row_names(sort, title)
     whole, _ = row_names("", title)
+    if not sort and f"{whole} id" in (relation_words(word).lower() for word in cells[1:]):
+        sort = whole  # an `occurrenceID` beside the id of occurrences
+    one, others = row_names(sort, title)
     if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
     calls = _NAMES[:-1] if full_name(cells) else _NAMES  # somebody's title is a job
@@ -486,10 +520,6 @@ def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
     parts = [(word.removesuffix(" label"), word) for word in words]
     labels = ((of, place) for place, (of, word) in enumerate(parts) if of != word)
     return tuple((places[of], place) for of, place in labels if of in places)
-
-
-def _stripped(row: Row) -> Row:
-    return row[0], [cell.strip() for cell in row[1]]
 
 
 def _whole_rows(
