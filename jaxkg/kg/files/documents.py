@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,12 @@ _LONE = frozenset(_LONE_WORDS.split())
 """Attributes, and elements, that are, alone, what their element says."""
 
 
+_Start = Callable[[str, dict[str, str], int], None]
+_Told = Callable[[str], None]
+
+
 def walk(
-    path: Path,
-    start: Callable[[str, dict[str, str], int], None],
-    end: Callable[[str], None],
-    text: Callable[[str], None],
-    on_progress: Progress | None = None,
+    path: Path, start: _Start, end: _Told, text: _Told, on_progress: Progress | None = None
 ) -> None:
     """Go through the elements of an XML file: `start` is told the line, too.
 
@@ -92,51 +93,81 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
     """
     if path.stat().st_size > LARGEST:
         raise JaxkgError(f"{path}: XML of more than {LARGEST:,} bytes; part it into several files")
-    whole: dict[str, Any] = {}
-    around: list[dict[str, Any]] = [whole]
-    names: list[str] = []
+    sorts = defaultdict[str, set[str]](set)
 
-    def start(name: str, said: dict[str, str], line: int) -> None:
-        if len(names) == DEEPEST:
+    def sorted_start(name: str, said: dict[str, str], _: int) -> None:
+        sorts[name].add(said.get(_sort_in(said), ""))
+
+    walk(path, sorted_start, lambda _: None, lambda _: None)
+    around = [whole := _Element({})]
+
+    def start(_: str, said: dict[str, str], line: int) -> None:
+        if len(around) > DEEPEST:
             raise JaxkgError(f"{path}:{line}: elements are nested deeper than {DEEPEST}")
-        names.append(name.rpartition(":")[2])
-        record = {
+        around.append(_Element({
             key.rpartition(":")[2]: value.strip()
             for key, value in said.items()
             if not key.startswith(_OF_THE_FILE) and value.strip()
-        }
+        }))  # fmt: skip
         if "xsi:type" in said and not "xs:" <= said["xsi:type"] < "xsd;":
-            record.setdefault("type", said["xsi:type"].rpartition(":")[2])
-        around.append(record)
+            around[-1].attributes.setdefault("type", said["xsi:type"].rpartition(":")[2])
 
     def text(piece: str) -> None:
-        if piece.strip():
-            said = around[-1]
-            said[_TEXT] = said.get(_TEXT, "") + piece
+        around[-1].flow.append(piece)
+        around[-1].has_text |= bool(piece.strip())
 
-    def end(_: str) -> None:
-        name, said = names.pop(), around.pop()
-        if _TEXT in said:
-            said[_TEXT] = " ".join(said[_TEXT].split())
-        key, value = _said(name, said)
-        outer = around[-1]
-        if isinstance(value, dict) and _TEXT in value:
-            parts = {key: value.pop(_TEXT)} | {f"{key} {word}": value[word] for word in value}
+    def end(element: str) -> None:
+        inner, name, outer = around.pop(), element.rpartition(":")[2], around[-1]
+        flow, said = " ".join("".join(inner.flow).split()), {**inner.attributes, **inner.said}
+        if inner.has_text:  # <i>in vitro</i> is a part of its sentence
+            said = {**(inner.attributes if inner.is_inline else said), _TEXT: flow}
+        if said.keys() <= {_TEXT}:
+            outer.flow.append(flow)
         else:
-            parts = {key: value}
+            outer.is_inline = False
+        key, value = (name, said.get(_TEXT) or said) if outer is whole else _said(name, said)
+        parts = {key: value}
+        if isinstance(value, dict) and outer is not whole:
+            word, sort = "" if _TEXT in said else _lone_text(name, inner), _sort_in(value)
+            if word:
+                value[_TEXT] = value.pop(word)
+            if _TEXT in value:
+                key = name if not word or sort else f"{name} {word}"
+                if sort and len(sorts[element]) > 1 and name.lower() not in _CALLED:
+                    key = f"{name} {value.pop(sort)}"
+                parts = {key: value.pop(_TEXT)} | {f"{name} {w}": value[w] for w in value}
         for key, value in parts.items():
             if value in ("", {}, []):
                 intake.leave_out("elements that say nothing")
-            elif key in outer:
-                outer[key] = [*_several(outer[key]), *_several(value)]
             else:
-                outer[key] = value
+                again = key in outer.said
+                outer.said[key] = [*_several(outer.said[key]), *_several(value)] if again else value
 
     walk(path, start, end, text, intake.options.on_progress)
-    root = next(iter(whole), "")
+    root = next(iter(whole.said), "")
     several, ids = set[str](), set[str]()
-    _look(whole.get(root), several, ids)
-    return root, _even(whole.get(root), several, ids)
+    _look(whole.said.get(root), several, ids)
+    return root, _even(whole.said.get(root), several, ids)
+
+
+class _Element:
+    """An element that is being read; `flow` is the texts in it and within, in order."""
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        self.attributes, self.said = attributes, dict[str, Any]()
+        self.flow, self.has_text, self.is_inline = list[str](), False, True
+
+
+def _sort_in(said: dict[str, Any]) -> str:
+    return next((key for key in said if key.lower().endswith("type")), "")
+
+
+def _lone_text(name: str, element: _Element) -> str:
+    """The one element in another, where that says nothing else and it is but a text; or ""."""
+    word, *others = sorted(element.said, key=len) or [""]
+    names = _CALLED.intersection(map(str.lower, (name, *element.attributes, word)))
+    lone = element.attributes and not names and isinstance(element.said.get(word), str)
+    return word if lone and all(other.startswith(f"{word} ") for other in others) else ""
 
 
 def _look(value: Any, several: set[str], ids: set[str]) -> None:
@@ -190,7 +221,7 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
         said["text"] = text
     if said.keys() == {_TEXT}:
         return name, text
-    for key, value in PAIRS:
+    for key, value in PAIRS if name.lower() in _CALLED else (*PAIRS, ("type", "value")):
         if said.keys() == {key, value} and all(isinstance(said[item], str) for item in said):
             return said[key], said[value]
     if len(said) == 1:

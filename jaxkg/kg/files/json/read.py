@@ -45,15 +45,10 @@ _OF_TRIPLES = {"head", "relation", "tail", "subject", "predicate", "object"}
 def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     """Read JSON lines, or one JSON document, and tell how; see `jaxkg.kg.read_graph`.
 
-    Keys that are not told are those of a header line, as "subject", "predicate", "object" or
-    "source", "relation", "target". Numbers and true or false are taken as they are written. Where
-    the first record has none of these keys, each is an entity or a relation. An entity is called by
-    its id, name or label, else by its first key, and every other key is a relation; what it is its
-    list may say, and what a number calls is `order 17`, as in `jaxkg.kg.files.tables`. An object
-    within a record is an entity, too, or says how one is related, or its values are the record's,
-    see `jaxkg.kg.files.tables.records`. A relation joins two entities, see
-    `jaxkg.kg.files.json.relations`; what else it says are its qualifiers. Lists of objects are
-    found wherever they lie, see `jaxkg.kg.files.json.shape`.
+    Keys of triples are those of a header line. Where the first record has none of them, each is an
+    entity or a relation. An entity is called by its id, name or label, else by its first key; see
+    `jaxkg.kg.files.tables.records` for objects within it, `jaxkg.kg.files.json.relations` for what
+    relates two, and `jaxkg.kg.files.json.shape` for where lists of objects lie.
 
     Args:
         document: what the file holds, where it is no JSON and was read before.
@@ -220,7 +215,8 @@ class _Part:
         return triples
 
     def _end(self, value: Any) -> Named:
-        """The end of a relation: an id, or an object with one that may tell its name."""
+        """The end of a relation: an id, what it is and one, or an object that has one."""
+        value = value[1] if isinstance(value, list) else value
         if not isinstance(value, dict):
             text = text_of(value, "id")
             return self._known.nodes.get(text, text), None, []
@@ -321,15 +317,11 @@ def _parts(
             for listed in lists_in(page, title, beside)
             for record in listed.records
         )
-        for name, pairs in itertools.groupby(lists, key=lambda pair: pair[0]):
-            yield name, enumerate((record for _, record in pairs), start=1), True
+        yield from _grouped(lists)
         return
     if path.stat().st_size > _WHOLE:
-        for name, pairs in itertools.groupby(
-            pieces(path, title, beside, **how), key=lambda pair: pair[0]
-        ):
-            shown = title if is_plain_list(name) else name
-            yield shown, enumerate((piece for _, piece in pairs), start=1), True
+        found = pieces(path, title, beside, **how)
+        yield from _grouped((title if is_plain_list(name) else name, one) for name, one in found)
         return
     whole = "".join(text_chunks(path, **how))
     try:
@@ -339,6 +331,11 @@ def _parts(
             raise
         document = [piece for _, piece in pieces(path, title, beside, **how)]  # one after another
     yield from _ordered(lists_in(document, title, beside), known)
+
+
+def _grouped(lists: Iterable[tuple[str, Any]]) -> Iterator[_Listing]:
+    for name, pairs in itertools.groupby(lists, key=lambda pair: pair[0]):
+        yield name, enumerate((record for _, record in pairs), start=1), True
 
 
 _WHOLE = 1 << 26

@@ -97,6 +97,7 @@ def is_relation(record: Mapping[str, Any], title: str, known: Collection[str]) -
         return ends
     if not said_by(record, ends):
         return None
+    pair = (end[1] if isinstance(end, list) else end for end in pair)
     texts = [str(end) for end in pair if not isinstance(end, dict)]
     inside = all(text in known for text in texts)
     # A journey from a town to another has a name or much else to say, and is a thing.
@@ -115,6 +116,8 @@ def links(title: str) -> bool:
 def _is_end(value: Any) -> bool:
     if isinstance(value, dict):
         return any(isinstance(value.get(key), str | int) for key in (*_CALLS, "name"))
+    if isinstance(value, list) and len(value) == 2:  # ["Gene", 7157]
+        return all(map(_is_end, value))
     return isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip() != ""
 
 

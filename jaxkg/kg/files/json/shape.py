@@ -18,6 +18,7 @@ from jaxkg.kg.files.json.wrapping import (
     OWN,
     TYPED,
     VALUES,
+    day_of,
     identified,
     named_once,
     paired,
@@ -84,6 +85,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     value = named_once(value if OWN.isdisjoint(value) else identified(value))
     if one_of(key) != key not in _BAGS and {*map(type, value.values())} == {type(None)}:
         return list(value)  # "children": {"web": null, "db": null}
+    if key and len(value) <= _FEW and (day := day_of(value)):
+        return day
     for inner in value.values():
         if type(inner) is dict or type(inner) is list:
             break
@@ -135,13 +138,11 @@ def _page(value: dict[str, Any]) -> list[Any] | None:
     if not {key.lower() for key in value} <= _PAGES or value.keys() >= {"nodes", "edges"}:
         return None
     for key in ("edges", "nodes"):
-        if isinstance(value.get(key), list) and (key == "nodes" or _all_nodes(value[key])):
-            return value[key]
+        held = value.get(key)
+        wrapped = isinstance(held, list) and all(isinstance(o, dict) and "node" in o for o in held)
+        if isinstance(held, list) and (key == "nodes" or wrapped):
+            return held
     return None
-
-
-def _all_nodes(edges: list[Any]) -> bool:
-    return all(isinstance(edge, dict) and "node" in edge for edge in edges)
 
 
 def _flat(key: str, objects: list[Any]) -> list[Any]:

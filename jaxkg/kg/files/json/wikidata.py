@@ -67,13 +67,7 @@ def _take(entity: Mapping[str, Any], intake: Intake, source: str) -> None:
 
 
 def _state(
-    id: str,
-    relation: str,
-    statement: Mapping[str, Any],
-    intake: Intake,
-    source: str,
-    *,
-    best: bool,
+    id: str, relation: str, statement: Mapping[str, Any], intake: Intake, source: str, *, best: bool
 ) -> None:
     value = _value(statement.get("mainsnak"))
     if value is None:

@@ -91,6 +91,10 @@ def identified(value: dict[str, Any]) -> dict[str, Any]:
         return {"id": f"{value['resourceType']}/{id}", "type": value["resourceType"]} | {
             key: said for key, said in value.items() if key not in ("id", "resourceType")
         }
+    if "type" not in value and isinstance(value.get("properties"), dict) and "schema" in value:
+        own = {f"own {key}" if key == "type" else key: v for key, v in value["properties"].items()}
+        rest = {key: said for key, said in value.items() if key != "schema"}
+        return rest | {"type": value["schema"], "properties": own}
     data = value.get("metadata")
     if isinstance(kind := value.get("kind"), str) and isinstance(data, dict) and "name" in data:
         own = {"id": f"{kind}/{data['name']}", "type": kind, **data}
@@ -110,6 +114,24 @@ def identified(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+_MONTHS = *("jan", "feb", "mar", "apr", "may", "jun", "jul"), *("aug", "sep", "oct", "nov", "dec")
+
+
+def day_of(value: dict[str, Any]) -> str:
+    """The day, month or year that an object says in parts; "" where it says more, or less.
+
+    >>> day_of({"Year": "2018", "Month": "Mar"}), day_of({"year": 2018, "month": 3, "day": 7})
+    ('2018-03', '2018-03-07')
+    """
+    words = {key.lower(): str(said).lower() for key, said in value.items()}
+    parts = [words.pop(word, "") for word in ("year", "month", "day")]
+    parts[1] = str(_MONTHS.index(parts[1][:3]) + 1) if parts[1][:3] in _MONTHS else parts[1]
+    while parts and not parts[-1]:
+        parts.pop()
+    whole = not words and all(map(str.isdecimal, parts)) and len("".join(parts[:1])) == 4
+    return "-".join(part.zfill(2) for part in parts) if whole else ""
+
+
 def unwrapped(value: dict[str, Any]) -> Any:
     """What an object holds that is but a wrapping; else the object."""
     if len(value) == 1:
@@ -124,8 +146,8 @@ def unwrapped(value: dict[str, Any]) -> Any:
     if "date-parts" in value and isinstance(value["date-parts"], list):
         parts = value["date-parts"]
         parts = parts[0] if parts and isinstance(parts[0], list) else parts
-        if parts and all(isinstance(part, int) or str(part).isdecimal() for part in parts):
-            return "-".join(f"{int(part):02d}" for part in parts)
+        if day := day_of(dict(zip(("year", "month", "day"), parts))):
+            return day
     if "data" in value and value.keys() <= {"data", "links", "meta"} and "links" in value:
         return value["data"]
     lone = [key for key in value if key in _WRAPS and isinstance(value[key], dict)]

@@ -39,6 +39,9 @@ VERSION = re.compile(
 )
 
 
+_SLUG = re.compile(r"[^\WA-Z]+(?:-[^\WA-Z]+)*")
+
+
 class Malformed(Exception):
     """A record that is JSON but neither a triple nor an entity."""
 
@@ -101,7 +104,8 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
         several: whether it is one of a list: what stands first in it may be its code.
     """
     item = one_of(relation_words(relation).lower())
-    called_so = [k for k in record if relation_words(k).lower().endswith(" name")]
+    alone = (k for k, said in record.items() if not isinstance(said, list))
+    called_so = [k for k in alone if relation_words(k).lower().endswith(" name")]
     if not several and any(isinstance(v, dict) or is_list(v) for v in record.values()):
         # A section says on which node something runs, and is no node.
         called_so = [k for k in called_so if relation_words(k).lower() == f"{item} name"]
@@ -158,7 +162,8 @@ def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool 
     named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
     if by_first:
         first = next(iter(record), "")
-        plain = first in own and not VERSION.fullmatch(str(record.get(first)))
+        said = "" if first == "version" else str(record.get(first))
+        plain = first in own and said and not VERSION.fullmatch(said)
         return first if plain else named or next(iter(own), first)
     return named or next((key for key in own if relation_words(key).lower().endswith(" name")), "")
 
@@ -180,13 +185,29 @@ def shown_name(
         if record.keys() - {SORT[1]} == {key, "value"} and key.lower() in IDS
         else names.get(next(words, ""), "")
     )
+    if folded(name) == "name" and _shortens(record[name], record.get("title")):
+        name = "title"
     if called and name and name != key:
-        return _first_text(record[name], name), {name}
+        shown = _first_text(record[name], name)
+        same = {k for k, v in record.items() if v == shown and folded(k) in (*SHOWN, "caption")}
+        return shown, {name} | same
     told = [record[part] for part in full_name(list(record)) or ()]
     whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
+
+
+def _shortens(name: Any, title: Any) -> bool:
+    """Whether a name is a title as addresses have it.
+
+    >>> _shortens("bus-stops", "Stopping places"), _shortens("ann", "Manager")
+    (True, False)
+    """
+    if not isinstance(title, str) or not isinstance(name, str) or not _SLUG.fullmatch(name):
+        return False
+    parts = {part[:4] for part in re.split("[-_]", name)}
+    return not parts.isdisjoint(word[:4] for word in re.findall(r"\w+", title.lower()))
 
 
 def titled(record: dict[str, Any]) -> dict[str, Any]:
@@ -195,16 +216,19 @@ def titled(record: dict[str, Any]) -> dict[str, Any]:
     >>> titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
     {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
     """
-    if any(folded(key) in SHOWN for key in record):
+    if any(folded(key) in SHOWN and is_text(said) for key, said in record.items()):
         return record
     if not any(key.lower() in RECORD_IDS for key in record) and (named := _named_within(record)):
         return named
-    for key, within in record.items():
-        for name, said in within.items() if isinstance(within, dict) else ():
+    for key, held in record.items():
+        parts: list[Any] = held if isinstance(held, list) and held else [held]
+        first, *others = parts
+        for name, said in first.items() if isinstance(first, dict) else ():
             titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
-            if titles and relation_words(name).lower() == f"{relation_words(key).lower()} title":
-                rest = {other: said for other, said in within.items() if other != name}
-                return record | {key: rest, "title": said}
+            of, last = relation_words(key).lower(), relation_words(name).lower()
+            if titles and (last == f"{of} title" or (last == "title" and of.startswith("title "))):
+                rest = {other: said for other, said in first.items() if other != name}
+                return record | {key: [rest, *others] if others else rest, "title": said}
     return record
 
 
@@ -216,7 +240,8 @@ def _named_within(record: dict[str, Any]) -> dict[str, Any]:
     {'id': 'N1', 'title': 'Pain', 'ident': {'phase': 3}, 'done': True}
     """
     for key, within in record.items():
-        texts = _told_texts(within) if isinstance(within, dict) else {}
+        pairs = within.items() if isinstance(within, dict) else ()
+        texts = {name: said for name, said in pairs if isinstance(said, str) and said.strip()}
         last = {
             (relation_words(name).lower().split() or [""])[-1]: name for name in reversed(texts)
         }
@@ -226,10 +251,6 @@ def _named_within(record: dict[str, Any]) -> dict[str, Any]:
             rest = {name: said for name, said in within.items() if name not in (id, title)}
             return {"id": texts[id], "title": texts[title]} | record | {key: rest}
     return {}
-
-
-def _told_texts(record: dict[str, Any]) -> dict[str, str]:
-    return {key: said for key, said in record.items() if isinstance(said, str) and said.strip()}
 
 
 def text_of(value: Any, key: str) -> str:

@@ -247,21 +247,14 @@ class Records:
                 if isinstance(item, dict) and _is_index(item):
                     self._intake.leave_out("indexes of words")
                 elif isinstance(item, dict):
-                    alone = several and relation in self._alone
-                    triples += self._object(relation, item, head, several=several, alone=alone)
+                    triples += self._object(relation, item, head, several=several)
                 elif item is not None and (not isinstance(item, str) or item.strip()):
                     end = _plain(text_of(item, relation))
                     triples.append((head, _plain(relation.strip()), end))
         return triples
 
     def _object(
-        self,
-        relation: str,
-        item: dict[str, Any],
-        head: Named,
-        *,
-        several: bool,
-        alone: bool,
+        self, relation: str, item: dict[str, Any], head: Named, *, several: bool
     ) -> list[Triple]:
         """What an object within another says: an entity of its own, a statement, or values."""
         triples: list[Triple] = []
@@ -284,7 +277,7 @@ class Records:
         if own and own in (head[0], head[1]):  # the profile of Ann is no other Ann
             rest = {name: said for name, said in item.items() if name != key}
             return self._section(relation, rest, head)
-        several = several and not (alone and not key)
+        several = several and bool(key or relation not in self._alone)
         if not key and not several:
             return self._section(relation, item, head)
         tail, rest = self._inner(relation, item, key)

@@ -35,7 +35,6 @@ _LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
 _TAGS = re.compile(r"(?:<[^<>\s]+>)+")
 _OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
 _OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
-"""What names of files begin with that export a graph, a file a sort of nodes."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _NEARLY = Decimal("1e-6")
