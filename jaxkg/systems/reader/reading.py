@@ -287,6 +287,7 @@ class Readings:
         made = made[: LIMITS.candidates]
         found = self.find.scored(asked, made)[: self.settings.looked_at]
         found += plain[: self.settings.looked_at] + self.wanting.all(asked)
+        found += self.wanting.joins(asked, plain)
         found = [c for c in found if not self._is_statement(c)]
         found = [c for c in found if c.wanting or self.find.answers(asked, c)]
         found = fitting(asked, found, self.find)

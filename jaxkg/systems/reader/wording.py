@@ -41,7 +41,7 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
 
 def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
     """What the graph does not say."""
-    if candidate.shape == "except":
+    if candidate.shape in ("except", "join"):
         return f"there seems to be none: {say(readings.kg, candidate.query)}"
     ((mention, option),) = candidate.topics
     name = shortened(readings.kg.name(asked.mentions[mention].options[option].entity))

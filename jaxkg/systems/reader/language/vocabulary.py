@@ -205,6 +205,11 @@ class Vocabulary:
         return self.relations[code % self.kg.num_relations].wordings
 
     @functools.cached_property
+    def wordings_known(self) -> frozenset[str]:
+        """All wordings of relations."""
+        return frozenset(wording for relation in self.relations for wording in relation.wordings)
+
+    @functools.cached_property
     def is_value(self) -> np.ndarray:
         """[N] bool: entities that are but numbers or dates at the end of a relation."""
         mask = np.zeros(self.kg.num_entities, bool)

@@ -123,6 +123,25 @@ def is_dispossessed(asked: Asked, candidate: Candidate, find: Candidates) -> boo
     return False
 
 
+def is_crossed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a topic stands after the particle that tells another relation from the one walked:
+    the "from port" of "to Tarn", where there is a "to port"."""
+    words = asked.cues.words.folded
+    for mention, codes in candidate.legs:
+        before = _past_articles(words, asked.mentions[mention].first) - 1
+        particle = words[before] if before >= 0 else ""
+        for label in find.wordings(codes[0]) if codes and particle in _PARTICLES else ():
+            parts = label.split()
+            twins = (
+                " ".join([*parts[:place], particle, *parts[place + 1 :]])
+                for place, part in enumerate(parts)
+                if part in _PARTICLES and particle not in parts
+            )
+            if not find.vocabulary.wordings_known.isdisjoint(twins):
+                return True
+    return False
+
+
 def _owns(asked: Asked, first: int, last: int) -> bool:
     """Whether something is of what is named: "Anna's boss", "the boss of Anna"."""
     words = asked.cues.words.folded

@@ -9,7 +9,7 @@ import numpy as np
 from jaxkg.query import Rows
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.direction import inverse_legs, is_dispossessed
+from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
 from jaxkg.systems.reader.sets.paths.quick import aligned
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
@@ -28,7 +28,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         found: its readings.
         find: what found them.
     """
-    kept = _owned(asked, found, find)
+    kept = _but(is_crossed, asked, _owned(asked, found, find), find)
     if not asked.cues.yesno:
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
     if asked.cues.noun:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+
 import numpy as np
 
-from jaxkg.query import Entities
+from jaxkg.query import Entities, Intersection
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 
 _KEPT = 20
 """Readings that are kept, those best explained."""
+_NEAR = 8
+"""Steps from each topic, the best, that are joined."""
 _LEAST = 0.05
 """Share of a sort from which on a relation is taken as one that its members have."""
 
@@ -29,9 +35,9 @@ class Wanting:
 
     def all(self, asked: Asked) -> list[Candidate]:
         """One step from each topic along what it lacks."""
-        made: list[Candidate] = []
+        lacking: list[Candidate] = []
         if asked.cues.yesno:
-            return made
+            return lacking
         around = self.vocabulary.around
         for place, mention in enumerate(asked.mentions):
             for at, option in enumerate(mention.options):
@@ -41,7 +47,7 @@ class Wanting:
                     both = code in self.vocabulary.symmetric
                     if code in own or (both and self.vocabulary.inverse(code) in own):
                         continue
-                    made.append(
+                    lacking.append(
                         Candidate(
                             self.find.step(node, code, returns=False),
                             np.zeros(0, np.int64),
@@ -53,8 +59,41 @@ class Wanting:
                             wanting=share,
                         )
                     )
-        asked.alignment.prepare([self.find.wordings(c.last) for c in made])
-        return self.find.scored(asked, made)[:_KEPT]
+        asked.alignment.prepare([self.find.wordings(c.last) for c in lacking])
+        return self.find.scored(asked, lacking)[:_KEPT]
+
+    def joins(self, asked: Asked, plain: Sequence[Candidate]) -> list[Candidate]:
+        """What two topics would share and do not: no ferry goes from the one to the other.
+
+        Args:
+            asked: the question.
+            plain: readings, the best first.
+        """
+        if asked.cues.yesno or asked.cues.either or len(asked.mentions) < 2:
+            return []
+        near: dict[int, list[Candidate]] = defaultdict(list)
+        back = self.find.kg.num_relations
+        for path in plain:
+            if path.shape == "path" and len(path.relations) == 1 and path.last >= back:
+                near[path.topics[0][0]].append(path)
+        empty = []
+        for first, second in asked.pairs:
+            for a, b in itertools.product(near[first][:_NEAR], near[second][:_NEAR]):
+                kinds = set(self.find.ends_classes(a.ends)) & set(self.find.ends_classes(b.ends))
+                if kinds and not np.intersect1d(a.ends, b.ends, assume_unique=True).size:
+                    empty.append(
+                        a._replace(
+                            query=Intersection((a.node, b.node)),
+                            ends=np.zeros(0, np.int64),
+                            relations=(*a.relations, *b.relations),
+                            topics=(*a.topics, *b.topics),
+                            shape="join",
+                            explained=a.explained | b.explained,
+                            legs=(*a.legs, *b.legs),
+                            wanting=1.0,
+                        )
+                    )
+        return self.find.scored(asked, empty)[:_KEPT]
 
     def _of_sort(self, entity: int) -> dict[int, float]:
         """Relation codes that many of an entity's class or sort have, with their share; not those

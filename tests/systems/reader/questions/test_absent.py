@@ -55,3 +55,48 @@ def test_what_a_table_holds_is_answered(reader, question, answer):
 )
 def test_what_a_table_does_not_hold_is_withheld(reader, question):
     assert not reader.understand(question).sure
+
+
+_FERRIES = """
+F1|Norline|Tarn|Oslo
+F2|Norline|Bray|Tarn
+F3|Seaways|Oslo|Bray
+F4|Seaways|Kiel|Bray
+"""
+
+
+@pytest.fixture(scope="module")
+def ferries() -> Reader:
+    rows = [line.split("|") for line in _FERRIES.strip().splitlines()]
+    columns = ("operator", "from port", "to port")
+    facts = [(row[0], name, end) for row in rows for name, end in zip(columns, row[1:])]
+    facts += [(row[0], "type", "ferry") for row in rows]
+    return Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+
+
+@pytest.mark.parametrize(
+    ("question", "none"),
+    [
+        ("Which ferries sail from Tarn to Bray?", "from port is Tarn that are also"),
+        ("Which Norline ferries go to Bray?", "operator is Norline that are also"),
+        ("Which ferries go from Kiel to Tarn?", "from port is Kiel that are also"),
+    ],
+)
+def test_what_two_names_do_not_share_is_told(ferries, question, none):
+    answer = ferries.ask(question)
+    assert not answer.entities
+    assert answer.abstained.startswith("there seems to be none: ferries whose ")
+    assert none in answer.abstained
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which ferries sail from Bray to Tarn?", {"F2"}),
+        ("Which ferries go to Bray?", {"F3", "F4"}),
+        ("Which ferries come from Bray?", {"F2"}),
+        ("Which Seaways ferries go to Bray?", {"F3", "F4"}),
+    ],
+)
+def test_a_particle_tells_which_way(ferries, question, meant):
+    assert {entity.name for entity in ferries.ask(question).entities} == meant
