@@ -247,11 +247,19 @@ def ask(
         )
     shown.tell(warm, answer, stages)
     if failed(answer):
-        raise JaxkgError(f"the model failed: {answer.error}")
+        raise JaxkgError(f"the model failed: {answer.error}; {_what_to_do(answer)}")
     if unjudged(answer):
-        raise JaxkgError(f"the model failed: {answer.error}; the answer above was found without it")
+        without = "the answer above was found without it"
+        raise JaxkgError(f"the model failed: {answer.error}; {_what_to_do(answer)}; {without}")
     if answer.abstained:
         sys.exit(1)
+
+
+def _what_to_do(answer: Answer) -> str:
+    """Where to look after a model's failure: at what it said, or at the endpoint."""
+    if "unparsed" in (answer.error or ""):
+        return "--show-prompts prints what it said"
+    return "`jaxkg llm check` says more"
 
 
 def _sparql(warm: Session, answer: Answer) -> str:

@@ -119,6 +119,8 @@ def test_a_failed_call_is_one_line_beside_what_was_found(llm, serve, status, why
     assert "ranked by retrieval alone" in out
     assert err.endswith("; the answer above was found without it\n")
     assert err.startswith(f"jaxkg: the model failed: {why}")
+    look = "--show-prompts prints what it said" if status == 200 else "`jaxkg llm check` says more"
+    assert f"; {look}; " in err
     assert err.count("\n") == 1
     code, out, _ = llm(server, "ask", "--json", ASKED)
     assert code == 2

@@ -172,13 +172,14 @@ class LLMScorer:
 
 @dataclasses.dataclass
 class Ledger:
-    """What the calls of one question came to."""
+    """What the calls of one question came to; `detail` is the first failure's, in words."""
 
     usages: list[Usage]
     dropped: list[str] = dataclasses.field(default_factory=list)
     failed: list[str] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
     error: str | None = None
+    detail: str = ""
 
     def add(self, outcome: Outcome[Any]) -> None:
         """A call more, and its failure."""
@@ -186,6 +187,7 @@ class Ledger:
         if outcome.note and outcome.note not in self.notes:
             self.notes.append(outcome.note)
         if outcome.error is not None:
+            self.detail = self.detail or outcome.detail
             self.failed.append(f"{outcome.stage}: {outcome.error}")
 
 

@@ -221,6 +221,8 @@ class RelationAgent(QuestionAnswering):
             remarks=Remarks(
                 notes=tuple(notes),
                 dropped=tuple(ledger.dropped),
-                error=None if walks or not ledger.failed else ledger.failed[0],
+                error=None
+                if walks or not ledger.failed
+                else f"{ledger.failed[0]}: {ledger.detail}",
             ),
         )
