@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.mapping import SORTS
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.columns import looks
 
@@ -309,8 +310,13 @@ class TypedSchema:
 
     @functools.cached_property
     def types(self) -> frozenset[int]:
-        """Relations that lead to classes."""
-        return frozenset(r for r, name in enumerate(self.kg.relations) if _TYPE.search(name))
+        """Relations that lead to classes, by their names or by their labels: "is a"."""
+        named = zip(self.kg.relations, self.kg.relation_labels)
+        return frozenset(
+            code
+            for code, (name, label) in enumerate(named)
+            if _TYPE.search(name) or label.casefold() in SORTS
+        )
 
     @functools.cached_property
     def _headed(self) -> np.ndarray:

@@ -82,6 +82,14 @@ def test_classes_are_what_all_ends_of_a_relation_are():
     }
 
 
+def test_a_class_that_a_table_tells_of_is_one():
+    facts = [("Gull", "is a", "boats"), ("Tern", "is a", "boats"), ("Gull", "owner", "Ada"),
+             ("Tern", "owner", "Ada"), ("Ada", "is a", "people")]  # fmt: skip
+    schema = TypedSchema(KnowledgeGraph.from_triples(facts))
+    assert schema.line(schema.kg.relation_code("owner")) == "(boats)-[owner]->(people)"
+    assert schema.classes == {"boats": ("owner",), "people": ("^owner",)}
+
+
 def many(count=60):
     words = (f"{chr(97 + i % 26)}{chr(98 + i % 7)}{chr(99 + i % 11)}o" for i in range(count))
     facts = [(f"thing {i}", f"{word} {word}s", f"end {i}") for i, word in enumerate(words)]
