@@ -1,9 +1,9 @@
 """The hybrid edge scorer: how likely walking an edge leads to the answer of a question.
 
-The plain form scores (question, node, relation, target, hop) one by one, as published. The factored
-form gives the same scores: fusion does not depend on the question, and a first layer over
-concatenated components is a sum of one product per component, so both are taken once for each node,
-relation and question, and an edge gathers and adds.
+Published, (question, node, relation, target, hop) are scored one by one. Factored, the scores are
+the same: fusion does not depend on the question, and a first layer over concatenated components is
+a sum of one product per component, so both are taken once for each node, relation and question, and
+an edge gathers and adds.
 
 Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
 planning and embedding-guided search", Sec. III-B.
@@ -165,50 +165,6 @@ def activate(states: jax.Array) -> jax.Array:
     return jax.nn.relu(layer_norm(states))
 
 
-def score_edges(
-    params: EdgeScorer,
-    inputs: EdgeInputs,
-    questions: jax.Array,
-    context: jax.Array,
-    node: jax.Array,
-    relation: jax.Array,
-    target: jax.Array,
-    *,
-    dtype: DTypeLike = jnp.float32,
-) -> jax.Array:
-    """Score edges one by one.
-
-    Args:
-        params: weights.
-        inputs: vectors of nodes and relations.
-        questions: [F, Q] float32, the question's text vector at each edge.
-        context: [F, 2L] float32 from `hop_context`.
-        node, relation, target: [F] int32.
-        dtype: of the products.
-
-    Returns:
-        [F] float32 logits.
-    """
-    chex.assert_rank([questions, context, node], [2, 2, 1])
-    text, graph = inputs.node_text, inputs.node_graph
-    codes = inputs.relation_text[relation], inputs.relation_graph[relation]
-    parts = [
-        project_questions(params, questions, dtype=dtype),
-        fuse(params.node, text[node], graph[node], dtype=dtype),
-        fuse(params.relation, *codes, dtype=dtype),
-        fuse(params.target, text[target], graph[target], dtype=dtype),
-        dense(params.context, context, dtype=dtype),
-    ]
-    states = jnp.concatenate(parts, axis=-1)
-    for layer in params.attention[:2]:
-        states = activate(dense(layer, states, dtype=dtype))
-    gates = jax.nn.softmax(dense(params.attention[2], states), axis=-1)
-    mixed = jnp.einsum("fp,fpw->fw", gates, jnp.stack(parts, axis=1))
-    for layer in params.classifier[:2]:
-        mixed = activate(dense(layer, mixed, dtype=dtype))
-    return dense(params.classifier[2], mixed)[:, 0]
-
-
 class EdgeTables(NamedTuple):
     """The first layers' products with every node and relation: A of the gates, then C."""
 
@@ -290,7 +246,7 @@ def score_from_tables(
         dtype: of the products.
 
     Returns:
-        [F] float32 logits, those of `score_edges`.
+        [F] float32 logits.
     """
     chex.assert_equal(len(rows), PARTS)
     chex.assert_equal_shape(rows)
@@ -331,7 +287,7 @@ def score_at(
         dtype: of the products.
 
     Returns:
-        [F] float32 logits, those of `score_edges` where asked for, finite elsewhere.
+        [F] float32 logits where asked for, finite elsewhere.
     """
     chex.assert_equal_shape(places)
     size = places[0].shape[0]
@@ -380,7 +336,7 @@ def score_state_edges(
         dtype: of the products.
 
     Returns:
-        [F] float32 logits, those of `score_edges`.
+        [F] float32 logits.
     """
     chex.assert_rank([questions, context, node, state], [2, 2, 1, 1])
     text, graph = inputs.node_text, inputs.node_graph

@@ -109,16 +109,6 @@ CASES = {
         edges.hop_context,
         lambda s: (floats(s, ROWS, HOPS), ints(s, HOPS, ROWS)),
     ),
-    "score.edges.score_edges": (
-        edges.score_edges,
-        lambda s: (
-            edge_scorer(s),
-            edge_inputs(s),
-            floats(s, SLOTS, DIM),
-            floats(s + 1, SLOTS, 2 * HOPS),
-            *(ints(s, high, SLOTS) for high in (14, CODES, 14)),
-        ),
-    ),
     "score.edges.edge_tables": (edges.edge_tables, lambda s: (edge_scorer(s), edge_inputs(s))),
     "score.edges.question_rows": (
         edges.question_rows,
