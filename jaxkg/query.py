@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from jaxkg.errors import JaxkgError
@@ -295,17 +295,15 @@ def inverse(relation: str) -> str:
     return relation[1:] if relation.startswith("^") else f"^{relation}"
 
 
-def path_query(
-    topics: tuple[str, ...], relations: tuple[str, ...], *, returns: bool = True
-) -> Node:
-    """A relation path as a query graph.
+def path_query(topics: tuple[str, ...], relations: Sequence[str], *, returns: bool = True) -> Node:
+    """A relation path as a query graph; relations that share a hop stand with | between.
 
     >>> path_query(("Alien",), ("directed_by",)) == Step(Entities(("Alien",)), ("directed_by",))
     True
     """
     node: Node = Entities(topics)
-    for relation in relations:
-        node = Step(node, (relation,), returns)
+    for hop in relations:
+        node = Step(node, tuple(hop.split("|")), returns)
     return node
 
 

@@ -21,7 +21,6 @@ from typing import Final
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.query import Entities, Intersection, Node, Step, inverse
 
 SUBJECT: Final = "subject"
 PREDICATE: Final = "predicate"
@@ -85,18 +84,3 @@ def _single(kg: KnowledgeGraph, code: int) -> tuple[np.ndarray, np.ndarray]:
     rows = np.flatnonzero(kg.triples[:, 1] == code)
     heads, first, count = np.unique(kg.triples[rows, 0], return_index=True, return_counts=True)
     return heads[count == 1], kg.triples[rows[first[count == 1]], 2]
-
-
-def qualified_by(subject: Node | None, relation: str, object: Node | None) -> Node:
-    """The statements about facts of a relation, of which one end is known or both.
-
-    What they say is a step on: `Step(qualified_by(keanu, "acted in", matrix), ("role",))`; whom
-    they are about, by what they say, `Step(Where(qualified_by(None, ...), ...), (SUBJECT,))`.
-
-    >>> qualified_by(None, "acted in", None) == Step(Entities(("acted in",)), ("^predicate",))
-    True
-    """
-    parts = [Step(Entities((relation,)), (inverse(PREDICATE),))]
-    ends = ((subject, SUBJECT), (object, OBJECT))
-    parts += [Step(end, (inverse(name),)) for end, name in ends if end is not None]
-    return Intersection(tuple(parts)) if parts[1:] else parts[0]

@@ -23,13 +23,12 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import shortened
 from jaxkg.query import (
-    Entities,
     Intersection,
     Node,
     Query,
-    Step,
     Union,
     inverse,
+    path_query,
     query_from_dict,
     query_to_dict,
 )
@@ -356,14 +355,11 @@ class OfferedQA(QuestionAnswering):
         return both if len(self.sets.execute(both).rows) else Union(tuple(branches))
 
     def _walk(self, topics: tuple[str, ...], relations: Sequence[str]) -> Node:
-        node: Node = Entities(topics)
         returns = getattr(self.inner, "revisit", "topic") != "topic"
-        for hop in relations:
-            steps = tuple(hop.split("|"))
-            if not getattr(self.inner, "directed", True):
-                steps = tuple(dict.fromkeys((*steps, *map(inverse, steps))))
-            node = Step(node, steps, returns)
-        return node
+        if not getattr(self.inner, "directed", True):
+            steps = [hop.split("|") for hop in relations]
+            relations = ["|".join(dict.fromkeys((*hop, *map(inverse, hop)))) for hop in steps]
+        return path_query(topics, relations, returns=returns)
 
 
 def _nth(number: int) -> str:

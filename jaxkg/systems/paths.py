@@ -19,7 +19,7 @@ from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
 from jaxkg.kg import KnowledgeGraph, Linker, Topics, find_topics
 from jaxkg.kg.link.topics import masked_texts
-from jaxkg.query import Entities, Node, Step
+from jaxkg.query import path_query
 from jaxkg.readings import say
 from jaxkg.readings.labels import graph_words
 from jaxkg.readings.phrases import Speaker, all_of
@@ -139,7 +139,7 @@ def path_words(
     >>> path_words(kg, ["director"], 1)
     'the director of it, reaches 1'
     """
-    words = say(kg, walked(("it",), relations), masked=("it",))
+    words = say(kg, path_query(("it",), relations), masked=("it",))
     how_far = "not followed" if reached is None else f"reaches {reached:,}"
     return f"{words}, {how_far}" if told else words
 
@@ -155,13 +155,13 @@ def walk_words(kg: KnowledgeGraph, topics: tuple[str, ...], relations: tuple[str
     """
     words, frames = graph_words(kg), _frames(kg)
     # A class is said otherwise: "all films" of what is a film.
-    if len(topics) != 1 or all_of(Speaker(words, ()), walked(topics, relations[:1])):
-        return say(words, walked(topics, relations))
+    if len(topics) != 1 or all_of(Speaker(words, ()), path_query(topics, relations[:1])):
+        return say(words, path_query(topics, relations))
     [topic] = topics
     name = words.name(topic)
     if frame := frames.get(relations):
         return name.join(frame)
-    sentence = say(words, walked(topics, relations))
+    sentence = say(words, path_query(topics, relations))
     if sentence.find(name) == sentence.rfind(name) and len(frames) < _FRAMES:
         frames[relations] = sentence.split(name)
     return sentence
@@ -171,14 +171,6 @@ def walk_words(kg: KnowledgeGraph, topics: tuple[str, ...], relations: tuple[str
 def _frames(kg: KnowledgeGraph) -> dict[tuple[str, ...], list[str]]:
     """What is said before and after a topic's name, by relation path; kept as `graph_words` is."""
     return {}
-
-
-def walked(topics: tuple[str, ...], relations: Sequence[str]) -> Node:
-    """A relation path as a query graph; relations that share a hop stand with | between."""
-    node: Node = Entities(topics)
-    for hop in relations:
-        node = Step(node, tuple(hop.split("|")))
-    return node
 
 
 class PathAnswering(QuestionAnswering, Generic[Proposed]):

@@ -36,10 +36,9 @@ from jaxkg.kg.stores.around import (
 from jaxkg.kg.stores.cuts import counted_rows, cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
-from jaxkg.query import query_from_dict
+from jaxkg.query import path_query, query_from_dict
 from jaxkg.records import Citation, Question, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
-from jaxkg.systems.paths import walked
 
 _KEPT = 2
 """Facts that are kept, as a multiple of those looked at together: asked in batches, a set of
@@ -358,7 +357,7 @@ class StoredQA(QuestionAnswering):
             queries = [query_from_dict(answer.query)]
         else:
             topics = tuple(link.entity for link in answer.topics if link.chosen)
-            queries = [walked(topics, plan.relations) for plan in answer.plan if plan.used]
+            queries = [path_query(topics, plan.relations) for plan in answer.plan if plan.used]
         relations = self.store.schema.relations
         return cuts_met(part.graph, part.sets, queries, cuts, part.counted, relations)
 

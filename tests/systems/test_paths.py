@@ -1,9 +1,10 @@
 import itertools
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.query import path_query
 from jaxkg.readings import say
 from jaxkg.systems.cited import RetrievedEntities
-from jaxkg.systems.paths import walk_words, walked
+from jaxkg.systems.paths import walk_words
 
 
 def test_a_walk_is_said_alike_whether_its_words_are_kept_or_not():
@@ -23,7 +24,7 @@ def test_a_walk_is_said_alike_whether_its_words_are_kept_or_not():
     paths = [(), *itertools.product(steps), *itertools.product(steps, repeat=2)]
     topics = [(entity,) for entity in kg.entity_ids] + [("Alien", "It")]
     for path, topic in itertools.product(paths, topics * 2):
-        assert walk_words(kg, topic, path) == say(kg, walked(topic, path)), (topic, path)
+        assert walk_words(kg, topic, path) == say(kg, path_query(topic, path)), (topic, path)
     assert walk_words(kg, ("Film",), ("^type",)) == "all films"
     assert walk_words(kg, ("Alien", "It"), ("director",)) == "the director of [either Alien or It]"
 

@@ -12,7 +12,7 @@ from jaxkg.cite import check
 from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.qualifiers import OBJECT, SUBJECT, qualified_by
+from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import (
@@ -36,6 +36,7 @@ from jaxkg.query import (
     Union,
     Value,
     Where,
+    inverse,
     query_from_dict,
     query_to_dict,
 )
@@ -112,9 +113,11 @@ def test_a_fact_holds_between_its_beginning_and_its_end_which_may_be_open(date, 
 
 def test_what_is_said_of_a_fact_is_returned_and_demanded():
     sets = QuerySets(CLUBS)
-    of = qualified_by(Entities(("Ann",)), "plays for", Entities(("Roma",)))
+    plays = Step(Entities(("plays for",)), (inverse(PREDICATE),))
+    ends = (("Ann", SUBJECT), ("Roma", OBJECT))
+    of = Intersection((plays, *(Step(Entities((end,)), (inverse(by),)) for end, by in ends)))
     assert told(CLUBS, sets.execute(Step(of, ("role",)))) == {"striker"}
-    keepers = Where(qualified_by(None, "plays for", None), ("role",), "=", "keeper")
+    keepers = Where(plays, ("role",), "=", "keeper")
     assert told(CLUBS, sets.execute(Step(keepers, (SUBJECT,)))) == {"Ann", "Cy"}
     assert told(CLUBS, sets.execute(Step(keepers, (OBJECT,)))) == {"Ajax", "Roma"}
 
