@@ -1,4 +1,7 @@
-"""PRoH's requests and the schemas of their replies; every text enters as delimited data."""
+"""PRoH's requests and the schemas of their replies; every text enters as delimited data.
+
+Who asks says which question pays for a call.
+"""
 
 from __future__ import annotations
 
@@ -119,16 +122,16 @@ class SynonymGroups(BaseModel):
     )
 
 
-def keywords(question: str, *, charge: str) -> Prompted[Keywords]:
-    """Ask what a question is about; `charge` is the id of the question that pays."""
+def keywords(question: str) -> Prompted[Keywords]:
+    """Ask what a question is about."""
     user = words.KEYWORDS_USER.format(question=block([question], "question"))
     return _prompted(
-        words.KEYWORDS_SYSTEM, user, Keywords, charge, "anchor", tokens=96, most={"keywords": 8}
+        words.KEYWORDS_SYSTEM, user, Keywords, "anchor", tokens=96, most={"keywords": 8}
     )
 
 
 def plan(
-    question: str, topics: Sequence[str], context: Sequence[str], *, charge: str, draft: int
+    question: str, topics: Sequence[str], context: Sequence[str], *, draft: int
 ) -> Prompted[Plan]:
     """Ask for a plan; `draft` tells several drafts of one question apart.
 
@@ -142,7 +145,6 @@ def plan(
         words.PLAN_SYSTEM,
         user,
         Plan,
-        charge,
         "plan",
         tokens=PLAN_TOKENS,
         most=_PLAN_SIZE,
@@ -151,9 +153,7 @@ def plan(
     )
 
 
-def entity_weights(
-    question: str, entities: Sequence[str], *, charge: str
-) -> Prompted[EntityWeights]:
+def entity_weights(question: str, entities: Sequence[str]) -> Prompted[EntityWeights]:
     """Ask how much each entity can help."""
     user = words.ENTITY_USER.format(
         question=block([question], "question"), entities=block(_numbered(entities))
@@ -162,7 +162,6 @@ def entity_weights(
         words.ENTITY_SYSTEM,
         user,
         EntityWeights,
-        charge,
         "retrieve",
         tokens=32 + 16 * len(entities),
         offered={"weights.number": _numbers(entities)},
@@ -170,21 +169,21 @@ def entity_weights(
     )
 
 
-def directions(question: str, chains: Sequence[str], *, keep: int, charge: str) -> Prompted[Choice]:
+def directions(question: str, chains: Sequence[str], *, keep: int) -> Prompted[Choice]:
     """Ask which partial paths to follow."""
     user = words.DIRECTIONS_USER.format(
         question=block([question], "question"), paths=block(_numbered(chains))
     )
     system = words.DIRECTIONS_SYSTEM.format(keep=keep)
-    return _chosen(system, user, charge, chains, keep)
+    return _chosen(system, user, chains, keep)
 
 
-def sufficient_paths(question: str, chains: Sequence[str], *, charge: str) -> Prompted[Choice]:
+def sufficient_paths(question: str, chains: Sequence[str]) -> Prompted[Choice]:
     """Ask which paths contain the answer."""
     user = words.PATHS_USER.format(
         question=block([question], "question"), paths=block(_numbered(chains))
     )
-    return _chosen(words.PATHS_SYSTEM, user, charge, chains, len(chains))
+    return _chosen(words.PATHS_SYSTEM, user, chains, len(chains))
 
 
 def step_answer(
@@ -193,7 +192,6 @@ def step_answer(
     *,
     entities: Sequence[str] = (),
     passages: Sequence[str] = (),
-    charge: str,
 ) -> Prompted[StepAnswer]:
     """Ask a sub-question, given a path, its entities' descriptions and its chunks."""
     described = f"\n\nThings in them:\n{block(entities)}" if entities else ""
@@ -204,25 +202,21 @@ def step_answer(
         entities=described,
         passages=read,
     )
-    return _prompted(words.STEP_SYSTEM, user, StepAnswer, charge, "retrieve", tokens=64)
+    return _prompted(words.STEP_SYSTEM, user, StepAnswer, "retrieve", tokens=64)
 
 
-def refinement(
-    question: str, dag: ReasoningDag, answers: Mapping[str, str], *, charge: str
-) -> Prompted[Plan]:
+def refinement(question: str, dag: ReasoningDag, answers: Mapping[str, str]) -> Prompted[Plan]:
     """Ask for the plan that the answers leave."""
     user = words.REFINE_USER.format(
         question=block([question], "question"),
         plan=block(plan_lines(dag)),
         answers=block(f"{id}: {answer}" for id, answer in answers.items()),
     )
-    return _prompted(
-        words.REFINE_SYSTEM, user, Plan, charge, "states", tokens=PLAN_TOKENS, most=_PLAN_SIZE
-    )
+    return _prompted(words.REFINE_SYSTEM, user, Plan, "states", tokens=PLAN_TOKENS, most=_PLAN_SIZE)
 
 
 def final_answer(
-    question: str, steps: Sequence[str], facts: Sequence[str], *, charge: str
+    question: str, steps: Sequence[str], facts: Sequence[str]
 ) -> Prompted[FinalAnswer]:
     """Ask for the answer of a completed plan."""
     user = words.FINAL_USER.format(
@@ -232,7 +226,6 @@ def final_answer(
         words.FINAL_SYSTEM,
         user,
         FinalAnswer,
-        charge,
         "answer",
         tokens=160,
         most={"answers": 12},
@@ -240,7 +233,7 @@ def final_answer(
     )
 
 
-def verdict(question: str, candidates: Sequence[str], *, charge: str) -> Prompted[Verdict]:
+def verdict(question: str, candidates: Sequence[str]) -> Prompted[Verdict]:
     """Ask the judge."""
     user = words.JUDGE_USER.format(
         question=block([question], "question"), candidates=block(_numbered(candidates))
@@ -249,7 +242,6 @@ def verdict(question: str, candidates: Sequence[str], *, charge: str) -> Prompte
         words.JUDGE_SYSTEM,
         user,
         Verdict,
-        charge,
         "answer",
         tokens=16,
         offered={"best": _numbers(candidates)},
@@ -286,14 +278,11 @@ def _numbers(items: Sequence[str]) -> range:
     return range(1, len(items) + 1)
 
 
-def _chosen(
-    system: str, user: str, charge: str, chains: Sequence[str], most: int
-) -> Prompted[Choice]:
+def _chosen(system: str, user: str, chains: Sequence[str], most: int) -> Prompted[Choice]:
     return _prompted(
         system,
         user,
         Choice,
-        charge,
         "retrieve",
         tokens=24 + 5 * most,
         offered={"chosen": _numbers(chains)},
@@ -305,7 +294,6 @@ def _prompted(
     system: str,
     user: str,
     schema: type[T],
-    charge: str,
     stage: str,
     *,
     tokens: int,
@@ -314,7 +302,6 @@ def _prompted(
     return Prompted(
         messages=(Message("system", system), Message("user", user)),
         schema=schema,
-        question=charge,
         stage=stage,
         max_tokens=tokens,
         **more,

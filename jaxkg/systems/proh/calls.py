@@ -1,11 +1,11 @@
-"""The calls of one question, counted by module."""
+"""What one question is reasoned on with, and its calls, counted by module."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -13,6 +13,8 @@ from jaxkg.adjudicate import Outcome, Prompted
 from jaxkg.adjudicate.requests import OUTAGES
 from jaxkg.adjudicate.rounds import Steps
 from jaxkg.records import Usage
+from jaxkg.systems.proh.retrieval import Retriever
+from jaxkg.systems.proh.settings import ProhSettings
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -26,6 +28,7 @@ class Calls:
     """What is asked of a model on behalf of one question.
 
     Attributes:
+        charge: id of the question, which pays.
         modules: calls, tokens, seconds and price by module.
         faults: what failed, "kind: detail (while ...)", calls held back by a budget aside.
         notes: what of prompts was not shown because it was too long.
@@ -35,6 +38,7 @@ class Calls:
         idle: seconds spent waiting beyond what its own calls take, for other questions.
     """
 
+    charge: str
     modules: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     faults: list[str] = dataclasses.field(default_factory=list)
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -58,7 +62,8 @@ class Calls:
         if self.stopped or not prompted:
             return [None] * len(prompted)
         paused = time.perf_counter()
-        outcomes: list[Outcome[T]] = yield prompted
+        charged = [dataclasses.replace(each, question=self.charge) for each in prompted]
+        outcomes: list[Outcome[T]] = yield charged
         waited = time.perf_counter() - paused
         self.idle += waited - max(outcome.usage.seconds for outcome in outcomes)
         for outcome in outcomes:
@@ -99,3 +104,11 @@ class Calls:
     def report(self) -> dict[str, Any]:
         """Plain values for a trace, every module that was called."""
         return {name: dict(self.modules[name]) for name in MODULES if name in self.modules}
+
+
+class Reasoner(NamedTuple):
+    """What one question is reasoned on with: a hypergraph, a model, and the knobs."""
+
+    retriever: Retriever
+    calls: Calls
+    settings: ProhSettings

@@ -24,10 +24,9 @@ from jaxkg.adjudicate.reading.dag import (
 )
 from jaxkg.adjudicate.rounds import Steps
 from jaxkg.deadline import check
-from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.calls import Reasoner
 from jaxkg.systems.proh.index import HyperIndex
-from jaxkg.systems.proh.retrieval import Anchors, Retriever
-from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.proh.retrieval import Anchors
 from jaxkg.systems.proh.walk import (
     AnswerPath,
     HyperWalk,
@@ -89,31 +88,20 @@ class Reasoning:
     states: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
-def reason(
-    retriever: Retriever,
-    calls: Calls,
-    question: str,
-    *,
-    settings: ProhSettings,
-    charge: str,
-    topics: Sequence[int] = (),
-) -> Steps[Reasoning]:
+def reason(reasoner: Reasoner, question: str, *, topics: Sequence[int] = ()) -> Steps[Reasoning]:
     """Answer a question by planning and searching, in steps that end where the model is asked.
 
     Args:
-        retriever: of the hypergraph.
-        calls: the model.
+        reasoner: what it is reasoned on with.
         question: its text.
-        settings: knobs.
-        charge: id of the question that pays.
         topics: entities given with the question; without, the model names what it is about.
     """
-    index = retriever.index
+    retriever, calls, settings = reasoner
     if topics:
         [anchors] = retriever.anchor([question])
         anchors = anchors._replace(topics=tuple(topics))
     else:
-        [named] = yield from calls.ask([replies.keywords(question, charge=charge)])
+        [named] = yield from calls.ask([replies.keywords(question)])
         # Names of entities in the question stand in for keywords that could not be had.
         words = [named.keywords] if named is not None and named.keywords else None
         [anchors] = retriever.anchor([question], words)
@@ -121,33 +109,23 @@ def reason(
     if not anchors.topics and not anchors.targets:
         result.notes.append("nothing in the hypergraph is near the question")
         return result
-    allowed = subgraph(index, anchors, settings.neighbourhood)
-    result.context = plan_context(index, question, anchors, allowed, settings)
-    plans = yield from initial_dags(
-        calls, index, question, anchors, result.context, settings, charge
-    )
+    allowed = subgraph(reasoner.retriever.index, anchors, settings.neighbourhood)
+    result.context = plan_context(reasoner, question, anchors, allowed)
+    plans = yield from initial_dags(reasoner, question, anchors, result.context)
     frontier = deque(State(str(number), dag, {}) for number, dag in enumerate(plans))
-    yield from search_states(
-        retriever, calls, question, frontier, allowed, result, settings, charge
-    )
+    yield from search_states(reasoner, question, frontier, allowed, result)
     over = calls.stopped or len(result.states) == settings.states
     if settings.whole and not result.completed and not over:
         result.notes.append("no plan could be completed: the question was asked as a whole")
         whole = State("whole", ReasoningDag((SubQuestion("1", question),)), {})
         first = deque([whole])
-        yield from search_states(
-            retriever, calls, question, first, allowed, result, settings, charge
-        )
-    yield from conclude(calls, index, question, result, charge)
+        yield from search_states(reasoner, question, first, allowed, result)
+    yield from conclude(reasoner, question, result)
     return result
 
 
 def plan_context(
-    index: HyperIndex,
-    question: str,
-    anchors: Anchors,
-    allowed: jax.Array,
-    settings: ProhSettings,
+    reasoner: Reasoner, question: str, anchors: Anchors, allowed: jax.Array
 ) -> list[list[int]]:
     """The plan context graph: the anchors' own hyperedges, and d_p layers around them.
 
@@ -156,13 +134,14 @@ def plan_context(
 
     Reference: PRoH, Definition 4 and Eq. 3, Alg. 1.
     """
+    settings = reasoner.settings
     beam_settings = dataclasses.replace(
         settings.beam,
         depth=settings.plan_depth,
         weigh="similarity",
         seeds=settings.plan_width,
     )
-    walk = HyperWalk(index, beam_settings, allowed)
+    walk = HyperWalk(reasoner.retriever.index, beam_settings, allowed)
     texts = walk.texts(question)
     beam = walk.start(texts, anchors)
     layers = [[path[-1] for path in paths_of(beam)]]
@@ -191,24 +170,18 @@ def context_lines(index: HyperIndex, layers: Sequence[Sequence[int]]) -> list[st
 
 
 def initial_dags(
-    calls: Calls,
-    index: HyperIndex,
-    question: str,
-    anchors: Anchors,
-    layers: Sequence[Sequence[int]],
-    settings: ProhSettings,
-    charge: str,
+    reasoner: Reasoner, question: str, anchors: Anchors, layers: Sequence[Sequence[int]]
 ) -> Steps[list[ReasoningDag]]:
     """n_0 drafts as checked plans; equal ones once, the question itself where none can be read.
 
     Reference: PRoH, Alg. 1.
     """
-    topics = [index.graph.name(row) for row in anchors.topics]
-    lines = context_lines(index, layers)
-    drafts = yield from calls.ask(
+    topics = [reasoner.retriever.index.graph.name(row) for row in anchors.topics]
+    lines = context_lines(reasoner.retriever.index, layers)
+    drafts = yield from reasoner.calls.ask(
         [
-            replies.plan(question, topics, lines, charge=charge, draft=number)
-            for number in range(settings.plans)
+            replies.plan(question, topics, lines, draft=number)
+            for number in range(reasoner.settings.plans)
         ]
     )
     dags = [checked_dag(replies.drafted(d), question) for d in drafts if d is not None]
@@ -217,14 +190,11 @@ def initial_dags(
 
 
 def search_states(
-    retriever: Retriever,
-    calls: Calls,
+    reasoner: Reasoner,
     question: str,
     frontier: deque[State],
     allowed: jax.Array,
     result: Reasoning,
-    settings: ProhSettings,
-    charge: str,
 ) -> Steps[None]:
     """Complete plans level by level until K are complete, the frontier is empty or a cap is met.
 
@@ -235,7 +205,8 @@ def search_states(
     Reference: PRoH, Alg. 2.
     """
     known: dict[str, tuple[list[AnswerPath], dict[str, Any]]] = {}
-    while frontier and len(result.completed) < settings.solutions and not calls.stopped:
+    settings = reasoner.settings
+    while frontier and len(result.completed) < settings.solutions and not reasoner.calls.stopped:
         check()
         if len(result.states) == settings.states:
             result.notes.append(f"the search stopped after {settings.states} states")
@@ -257,10 +228,8 @@ def search_states(
         for step in state.dag.next_level(state.answered):
             text = filled_in(step, state.answers)
             if not (again := text in known):
-                known[text] = yield from answer_paths(
-                    retriever, calls, text, allowed, settings=settings, charge=charge,
-                    filled=[state.answers[id] for id in step.needs if id in state.answers],
-                )  # fmt: skip
+                filled = [state.answers[id] for id in step.needs if id in state.answers]
+                known[text] = yield from answer_paths(reasoner, text, allowed, filled=filled)
             answers_of, trace = known[text]
             result.notes += trace["cut"]
             entry["level"].append({"step": step.id, "again": again, **trace})
@@ -268,7 +237,7 @@ def search_states(
         if unanswered := [step.id for step, options in pairs if not options]:
             entry["dead"] = f"nothing answers step {', '.join(unanswered)}"
             continue
-        successors = yield from _successors(calls, question, state, pairs, result, settings, charge)
+        successors = yield from _successors(reasoner, question, state, pairs, result)
         if settings.order == "depth":
             frontier.extendleft(reversed(successors))
         else:
@@ -276,19 +245,16 @@ def search_states(
 
 
 def _successors(
-    calls: Calls,
+    reasoner: Reasoner,
     question: str,
     state: State,
     pairs: Sequence[tuple[SubQuestion, Sequence[AnswerPath]]],
     result: Reasoning,
-    settings: ProhSettings,
-    charge: str,
 ) -> Steps[list[State]]:
     """One state for every joint assignment, its open steps refined by the model."""
     total = int(np.prod([len(options) for _, options in pairs]))
-    joint = list(
-        itertools.islice(itertools.product(*(options for _, options in pairs)), settings.branches)
-    )
+    every = itertools.product(*(options for _, options in pairs))
+    joint = list(itertools.islice(every, reasoner.settings.branches))
     if total > len(joint):
         result.notes.append(f"{total} joint answers at state {state.id}, {len(joint)} followed")
     answered = [
@@ -298,8 +264,8 @@ def _successors(
     grown = [State(f"{state.id}.{n}", state.dag, choice) for n, choice in enumerate(answered)]
     if grown and grown[0].complete:
         return grown
-    drafts = yield from calls.ask(
-        [replies.refinement(question, each.dag, each.answers, charge=charge) for each in grown]
+    drafts = yield from reasoner.calls.ask(
+        [replies.refinement(question, each.dag, each.answers) for each in grown]
     )
     return [
         each
@@ -311,13 +277,12 @@ def _successors(
     ]
 
 
-def conclude(
-    calls: Calls, index: HyperIndex, question: str, result: Reasoning, charge: str
-) -> Steps[None]:
+def conclude(reasoner: Reasoner, question: str, result: Reasoning) -> Steps[None]:
     """The final answer: one candidate for each completed plan, and a judge where they differ.
 
     Reference: PRoH, Section 4.6.
     """
+    calls, index = reasoner.calls, reasoner.retriever.index
     if not result.completed:
         if not calls.held:
             result.notes.append("no plan could be completed")
@@ -326,7 +291,7 @@ def conclude(
     facts = [_fact_lines(index, state) for state in result.completed]
     candidates = yield from calls.ask(
         [
-            replies.final_answer(question, step_lines, known, charge=charge)
+            replies.final_answer(question, step_lines, known)
             for step_lines, known in zip(steps, facts)
         ]
     )
@@ -356,7 +321,7 @@ def conclude(
             f"{' | '.join(_fact_lines(index, offered[names][0]))}"
             for names in options
         ]
-        [reply] = yield from calls.ask([replies.verdict(question, shown, charge=charge)])
+        [reply] = yield from calls.ask([replies.verdict(question, shown)])
         if reply is not None and 1 <= reply.best <= len(options):
             best = reply.best - 1
         else:

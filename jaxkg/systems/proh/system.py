@@ -31,7 +31,7 @@ from jaxkg.records import (
     Usage,
 )
 from jaxkg.systems.answering import Progress, QuestionAnswering, as_question
-from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.calls import Calls, Reasoner
 from jaxkg.systems.proh.decompose import retrieve_in_steps
 from jaxkg.systems.proh.index import Encode, HyperIndex, graph_index, hyper_index
 from jaxkg.systems.proh.reasoning import Reasoning, reason
@@ -157,7 +157,7 @@ class ProhQA(QuestionAnswering):
                 # A wrong key or address is as wrong for the next question; one call told.
                 given = question.text, question.id
                 return Answer(*given, abstained=outage, error=outage, system="proh")
-            begun.append(Calls())
+            begun.append(Calls(question.id or question.text))
             answer, _ = yield from qa._traced(question, use_given, begun[-1])
             return answer
 
@@ -171,7 +171,7 @@ class ProhQA(QuestionAnswering):
         if self.backend is None:
             answer = self.answer([question])[0]
             return answer, {"format": TRACE_FORMAT, "answer": answer.to_dict()}
-        steps = self._traced(question, True, Calls())
+        steps = self._traced(question, True, Calls(question.id or question.text))
         [(_, pair)] = in_rounds(self.backend, [steps], at_once=1, repair=self.settings.repair)
         return pair
 
@@ -189,14 +189,9 @@ class ProhQA(QuestionAnswering):
     ) -> Steps[tuple[Answer, dict[str, Any]]]:
         """An answer by the whole method, and what was considered."""
         started = time.perf_counter()
-        reasoning = yield from reason(
-            self.retriever,
-            calls,
-            question.text,
-            settings=self.settings,
-            charge=question.id or question.text,
-            topics=self._given(question) if use_given else (),
-        )
+        reasoner = Reasoner(self.retriever, calls, self.settings)
+        topics = self._given(question) if use_given else ()
+        reasoning = yield from reason(reasoner, question.text, topics=topics)
         answer = self._reasoned(question, reasoning, calls, time.perf_counter() - started)
         trace = {
             "format": TRACE_FORMAT,

@@ -24,10 +24,9 @@ from jaxkg.candidates.hyperedges import within
 from jaxkg.errors import JaxkgError
 from jaxkg.search.hyperedges import BeamSettings, Texts, ask, path_scores, seed, tell
 from jaxkg.select.hyper_beam import HyperBeam
-from jaxkg.systems.proh.calls import Calls
+from jaxkg.systems.proh.calls import Reasoner
 from jaxkg.systems.proh.index import HyperIndex, chunk_text
-from jaxkg.systems.proh.retrieval import Anchors, Retriever, anchor_columns
-from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.proh.retrieval import Anchors, anchor_columns
 from jaxkg.tensors import Capacities, bucket, rerun
 from jaxkg.types import NULL, Fit, Hypergraph, Value
 
@@ -36,28 +35,24 @@ _MOST_WEIGHED = 40
 
 
 def weigh_entities(
-    calls: Calls,
-    index: HyperIndex,
+    reasoner: Reasoner,
     question: str,
     paths: Sequence[tuple[int, ...]],
     weights: np.ndarray,
     weighed: set[int],
-    settings: ProhSettings,
-    charge: str,
     cut: list[str],
 ) -> Steps[None]:
     """Ask for the weights of the last facts' entities that are similar enough (Eq. 4).
 
     Args:
-        calls, charge: the model, and who pays.
-        index: of the hypergraph.
+        reasoner: what it is reasoned on with.
         question: the sub-question.
         paths: whose last facts count.
         weights: [N] float32, written to.
         weighed: entities that were weighed before, added to.
-        settings: knobs.
         cut: notes on what was left out, added to.
     """
+    index, threshold = reasoner.retriever.index, reasoner.settings.threshold
     merged = index.tensors.node_of_entity
     rows = {
         int(merged[e]) for path in paths for e in index.graph.entities_of(path[-1]).tolist()
@@ -68,14 +63,14 @@ def weigh_entities(
     vector = index.encode([question]).astype(np.float32)[0]
     near = index.entity_host[candidates] @ vector
     weighed |= rows
-    best = [int(i) for i in np.argsort(-near, kind="stable") if near[i] >= settings.threshold]
+    best = [int(i) for i in np.argsort(-near, kind="stable") if near[i] >= threshold]
     asked = candidates[best[:_MOST_WEIGHED]].tolist()
     if not asked:
         return
     if len(best) > len(asked):
         cut.append(f"{len(best)} entities to weigh at once, the {len(asked)} most similar weighed")
     descriptions = [described(index, row) for row in asked]
-    [reply] = yield from calls.ask([replies.entity_weights(question, descriptions, charge=charge)])
+    [reply] = yield from reasoner.calls.ask([replies.entity_weights(question, descriptions)])
     if reply is None:
         # The similarity stands in for weights that could not be had.
         weights[asked] = np.maximum(near[best[:_MOST_WEIGHED]], 0.0)
@@ -255,24 +250,14 @@ def chain(index: HyperIndex, path: Sequence[int]) -> str:
 
 
 def answer_paths(
-    retriever: Retriever,
-    calls: Calls,
-    question: str,
-    allowed: jax.Array,
-    *,
-    settings: ProhSettings,
-    charge: str,
-    filled: Sequence[str] = (),
+    reasoner: Reasoner, question: str, allowed: jax.Array, *, filled: Sequence[str] = ()
 ) -> Steps[tuple[list[AnswerPath], dict[str, Any]]]:
     """Answers of a sub-question, each with its path.
 
     Args:
-        retriever: of the hypergraph.
-        calls: the model.
+        reasoner: what it is reasoned on with.
         question: the sub-question, earlier answers filled in.
         allowed: see `HyperWalk`.
-        settings: knobs.
-        charge: id of the question that pays.
         filled: the earlier answers in it: keywords, whatever the model says.
 
     Returns:
@@ -280,11 +265,12 @@ def answer_paths(
 
     Reference: PRoH, Alg. 3.
     """
+    retriever, calls, settings = reasoner
     index = retriever.index
     inside = np.asarray(allowed)
     keywords = [question, *filled]
     if settings.keywords:
-        [named] = yield from calls.ask([replies.keywords(question, charge=charge)])
+        [named] = yield from calls.ask([replies.keywords(question)])
         keywords += named.keywords if named is not None else []
     [anchors] = retriever.anchor([question], [keywords])
     anchors = Anchors(anchors.topics, tuple(e for e in anchors.targets if inside[e]))
@@ -312,8 +298,7 @@ def answer_paths(
     def weigh(reached: Sequence[tuple[int, ...]], texts: Texts) -> Steps[Texts]:
         if not settings.entity_scores:
             return texts
-        args = calls, index, question, reached, weights, weighed, settings, charge, cut
-        yield from weigh_entities(*args)
+        yield from weigh_entities(reasoner, question, reached, weights, weighed, cut)
         rows = sorted(weighed, key=lambda row: (-weights[row], row))
         trace["weights"] = [[index.graph.name(row), float(weights[row])] for row in rows]
         return texts._replace(weight=jax.device_put(weights[None]))
@@ -323,7 +308,7 @@ def answer_paths(
         grown = walk.grow(texts, beam, width=2 * width)
         directions = scored_paths(grown)
         options = [path for path, _ in directions]
-        chosen = yield from _choose(calls, index, question, options, width, charge)
+        chosen = yield from _choose(reasoner, question, options, width)
         beam = only(grown, chosen, width)
         # What the last facts reach counts in Eq. 6, and in the next directions.
         texts = yield from weigh([options[place] for place in chosen], texts)
@@ -333,7 +318,7 @@ def answer_paths(
         ranked = walk.rank(texts, paths)[: settings.chains]
         shown = [paths[place] for place, _ in ranked]
         chains = [chain(index, path) for path in shown]
-        [reply] = yield from calls.ask([replies.sufficient_paths(question, chains, charge=charge)])
+        [reply] = yield from calls.ask([replies.sufficient_paths(question, chains)])
         places = replies.chosen_places(reply, len(shown)) if reply else []
         trace["depths"].append(
             {
@@ -347,14 +332,8 @@ def answer_paths(
         if places:
             if len(places) > settings.answers:
                 cut.append(f"{len(places)} sufficient paths, answered from {settings.answers}")
-            answers = yield from _answers(
-                calls,
-                index,
-                question,
-                [(shown[p], ranked[p][1]) for p in places[: settings.answers]],
-                settings,
-                charge,
-            )
+            selected = [(shown[p], ranked[p][1]) for p in places[: settings.answers]]
+            answers = yield from _answers(reasoner, question, selected)
             trace["answers"] = [[each.answer, list(each.path)] for each in answers]
             return answers, trace
         if calls.stopped or not chosen:
@@ -370,32 +349,23 @@ def _first_facts(index: HyperIndex, anchors: Anchors) -> int:
 
 
 def _choose(
-    calls: Calls,
-    index: HyperIndex,
-    question: str,
-    options: Sequence[tuple[int, ...]],
-    keep: int,
-    charge: str,
+    reasoner: Reasoner, question: str, options: Sequence[tuple[int, ...]], keep: int
 ) -> Steps[list[int]]:
     """Places of the directions to follow; all where there is nothing to choose."""
     if len(options) <= keep:
         return list(range(len(options)))
-    chains = [chain(index, path) for path in options]
-    [reply] = yield from calls.ask([replies.directions(question, chains, keep=keep, charge=charge)])
+    chains = [chain(reasoner.retriever.index, path) for path in options]
+    [reply] = yield from reasoner.calls.ask([replies.directions(question, chains, keep=keep)])
     if reply is None:
         return list(range(keep))  # the order of EWO stands
     return replies.chosen_places(reply, len(options))[:keep]
 
 
 def _answers(
-    calls: Calls,
-    index: HyperIndex,
-    question: str,
-    selected: Sequence[tuple[tuple[int, ...], float]],
-    settings: ProhSettings,
-    charge: str,
+    reasoner: Reasoner, question: str, selected: Sequence[tuple[tuple[int, ...], float]]
 ) -> Steps[list[AnswerPath]]:
     """Answer from each selected path, all in one batch; equal answers keep the first path."""
+    index, settings = reasoner.retriever.index, reasoner.settings
     graph = index.graph
     prompted = []
     for path, _ in selected:
@@ -416,11 +386,10 @@ def _answers(
                 [index.told(edge) for edge in path],
                 entities=entities,
                 passages=passages,
-                charge=charge,
             )
         )
     by_answer: dict[str, AnswerPath] = {}
-    readings = yield from calls.ask(prompted)
+    readings = yield from reasoner.calls.ask(prompted)
     for (path, score), reply in zip(selected, readings):
         if reply is not None and reply.answer.strip():
             answer = reply.answer.strip()

@@ -156,8 +156,9 @@ class RelationAgent(QuestionAnswering):
             groups.append((s, score, walk, shown))
             if len(shown) > 1:
                 names = [self.kg.name(node) for node in self.tensors.tail[shown]]
+                weighed = entity_weights(s.question.text, names)
                 charge = s.question.id or s.question.text
-                prompted.append(entity_weights(s.question.text, names, charge=charge))
+                prompted.append(dataclasses.replace(weighed, question=charge))
         outcomes = iter(ask(self.backend, prompted, repair=self.repair))
         walks = []
         for s, score, walk, shown in groups:
