@@ -2,11 +2,6 @@
 
 Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
 planning and embedding-guided search", Algorithm 2.
-
-The edge scorer as a search asks it: which edges are good for a question, at the hop it is at.
-
-Reference: Shrestha and Kim, "Efficient multi-hop question answering over knowledge graphs via LLM
-planning and embedding-guided search", Algorithm 2.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from jaxkg.score.edges import (
     score_at,
 )
 from jaxkg.search.plans import Plans, plans_of
-from jaxkg.search.relation_beam import Beam, BeamPaths, Layer, Scored, search_layers
+from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search_layers
 from jaxkg.select import best_in_rows
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, stream
 from jaxkg.types import NULL, Frontier, Graph
@@ -297,17 +292,6 @@ class GuidedBeam:
     dtype: str = dataclasses.field(default="float32", metadata={"static": True})
 
 
-class GuidedBatch(NamedTuple):
-    """What a batch of searches comes to, and how, where that is wanted."""
-
-    relations: jax.Array  # as of `BeamPaths`
-    score: jax.Array
-    needed: jax.Array
-    overflow: jax.Array
-    visited: jax.Array
-    hops: tuple[tuple[Layer, ...], Beam] | None = None
-
-
 @functools.partial(jax.jit, static_argnames=("capacities", "traced"))
 def guided_batch(
     graph: Graph,
@@ -320,7 +304,7 @@ def guided_batch(
     *,
     capacities: tuple[int, ...],
     traced: bool = False,
-) -> GuidedBatch:
+) -> BeamPaths:
     """Guided search of one padded batch.
 
     Args:
@@ -352,20 +336,7 @@ def guided_batch(
         revisit=beam.revisit,
         keep=keep,
     )
-    return GuidedBatch(*BeamPaths.of(last), (layers, last) if traced else None)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GuidedPlans(Plans):
-    """Relation paths, and the text vectors that they were found with.
-
-    Attributes:
-        questions: [Q, T] float32.
-        batches: as they were searched, with their layers where those were wanted.
-    """
-
-    questions: np.ndarray
-    batches: tuple[GuidedBatch, ...] = ()
+    return BeamPaths.of(last, layers if traced else None)
 
 
 def _first_slots(rows: int, hops: int, sample: int | None) -> tuple[int, ...]:
@@ -394,7 +365,7 @@ def guided_paths(
     batch_size: int = 256,
     traced: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
-) -> GuidedPlans:
+) -> Plans:
     """Relation paths that the edge scorer leads along, hop count included.
 
     Args:
@@ -404,7 +375,7 @@ def guided_paths(
         topics: topic nodes of each question.
         beam: how the search goes.
         batch_size: questions a batch.
-        traced: keep the batches; for few questions.
+        traced: keep every hop as it was decided; for few questions.
         on_progress: called with (done, total) questions.
 
     Returns:
@@ -431,8 +402,4 @@ def guided_paths(
 
     capacities = Capacities(slots=_first_slots(batch_size * beam.width, beam.hops, beam.sample))
     batches = stream(count, batch_size, run, capacities)
-    if traced:
-        batches = list(batches)
-    plans = plans_of(batches, count, width=beam.width, hops=beam.hops, on_progress=on_progress)
-    trace = tuple(batch for _, batch, _ in batches) if traced else ()
-    return GuidedPlans(**vars(plans), questions=questions, batches=trace)
+    return plans_of(batches, count, width=beam.width, hops=beam.hops, on_progress=on_progress)

@@ -18,7 +18,7 @@ from jaxkg.score.planner import (
     read_question,
     relation_logits,
 )
-from jaxkg.search.relation_beam import Beam, BeamPaths, Scored, search
+from jaxkg.search.relation_beam import Beam, BeamPaths, Layer, Scored, search, search_layers
 from jaxkg.select import witness_paths
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Fit, Frontier, Graph
@@ -44,12 +44,14 @@ class Plans:
         complete: [Q] bool, False where the search outgrew the largest bucket.
         visited: [Q, 2] integers, nodes reached and edges walked on the way, each counted once a hop
             of a path; None where nobody counted.
+        hops: of a traced search, the layers and the last beam of each batch, on the host.
     """
 
     relations: np.ndarray
     probability: np.ndarray
     complete: np.ndarray
     visited: np.ndarray | None = None
+    hops: tuple[tuple[tuple[Layer, ...], Beam], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +127,7 @@ def planner_scorer(
     return score
 
 
-@functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit"))
+@functools.partial(jax.jit, static_argnames=("width", "hops", "capacities", "revisit", "traced"))
 def plan_batch(
     graph: Graph,
     planner: tuple[PlannerParams, jax.Array],
@@ -137,6 +139,7 @@ def plan_batch(
     capacities: tuple[int, ...],
     margin: float,
     revisit: Revisit,
+    traced: bool = False,
 ) -> BeamPaths:
     """Beam search with the learned planner, for one padded batch.
 
@@ -146,20 +149,16 @@ def plan_batch(
         topics: [S] int32 rows and nodes.
         ngrams: [B, T] int32.
         width, hops, capacities, margin, revisit: see `relation_beam.search`; static but `margin`.
+        traced: keep the layers; static.
     """
-    beam = search(
-        graph,
-        start(*topics),
-        planner_scorer(*planner, ngrams),
-        num_questions=ngrams.shape[0],
-        width=width,
-        hops=hops,
-        capacities=capacities,
-        margin=margin,
-        revisit=revisit,
-        memo=jnp.zeros((ngrams.shape[0], width, planner[0].carry.shape[0])),
-    )
-    return BeamPaths.of(beam)
+    parts = graph, start(*topics), planner_scorer(*planner, ngrams)
+    how = {"width": width, "hops": hops, "capacities": capacities, "revisit": revisit}
+    count = ngrams.shape[0]
+    if traced:
+        layers, last = search_layers(*parts, num_questions=count, margin=margin, **how)
+        return BeamPaths.of(last, layers)
+    memo = jnp.zeros((count, width, planner[0].carry.shape[0]))
+    return BeamPaths.of(search(*parts, num_questions=count, margin=margin, memo=memo, **how))
 
 
 def plan_paths(
@@ -172,6 +171,7 @@ def plan_paths(
     margin: float = 5.0,
     revisit: Revisit = "topic",
     batch_size: int = 1024,
+    traced: bool = False,
     on_progress: Progress | None = None,
 ) -> Plans:
     """Propose relation paths of any length for each question.
@@ -188,6 +188,7 @@ def plan_paths(
         margin: paths whose log-probability is this far below the best are dropped.
         revisit: which nodes a path may return to ("none" is applied by `execute_paths`).
         batch_size: number of questions per batch.
+        traced: keep every hop as it was decided; for few questions.
         on_progress: called with (done, total) questions.
 
     Returns:
@@ -210,6 +211,7 @@ def plan_paths(
             capacities=slots,
             margin=margin,
             revisit=revisit,
+            traced=traced,
         )
 
     # A hop in a loop compiles sooner, hops of their own sizes run faster.
@@ -239,15 +241,17 @@ def plans_of(
     score = np.full((count, width), -np.inf, np.float32)
     completes = np.ones(count, bool)
     visited = np.zeros((count, 2), np.int64)
+    hops_of = []
     for indices, beam, complete in batches:
         check()
         relations[indices] = beam.relations[: len(indices)]
         score[indices] = beam.score[: len(indices)]
         visited[indices] = beam.visited[: len(indices)]
         completes[indices] = complete
+        hops_of += [] if beam.hops is None else [beam.hops]
         if on_progress:
             on_progress(int(indices[-1]) + 1, count)
-    return Plans(relations, np.exp(score), completes, visited)
+    return Plans(relations, np.exp(score), completes, visited, tuple(hops_of))
 
 
 def mixed_plans(plans: Plans, share: np.ndarray, owner: np.ndarray, count: int) -> Plans:

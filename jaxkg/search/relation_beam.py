@@ -63,18 +63,20 @@ class Layer(NamedTuple):
 
 
 class BeamPaths(NamedTuple):
-    """What a batch of searches comes to, without the nodes reached."""
+    """What a batch of searches comes to, without the nodes reached unless it is traced."""
 
     relations: jax.Array  # [B, W, L] int32 codes, best first, NULL past the end
     score: jax.Array  # [B, W] float32, -inf where there are fewer than W
     needed: jax.Array  # [C] int32, slots wanted
     overflow: jax.Array  # [] bool
     visited: jax.Array  # [B, 2] int32, see `Beam`
+    hops: tuple[tuple[Layer, ...], Beam] | None = None  # of a traced search, see `search_layers`
 
     @classmethod
-    def of(cls, beam: Beam) -> "BeamPaths":
-        """Of the last beam."""
-        return cls(beam.relations, beam.score, beam.needed, beam.overflow, beam.visited)
+    def of(cls, beam: Beam, layers: tuple[Layer, ...] | None = None) -> "BeamPaths":
+        """Of the last beam; of a traced search, with its layers."""
+        hops = None if layers is None else (layers, beam)
+        return cls(beam.relations, beam.score, beam.needed, beam.overflow, beam.visited, hops)
 
 
 def init(starts: Frontier, *, num_questions: int, width: int, hops: int, steps: int = 3) -> Beam:

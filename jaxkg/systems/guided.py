@@ -183,10 +183,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
             visited=plans.visited,
             vectors=vectors,
             hops=tuple(
-                hop
-                for batch in plans.batches
-                if batch.hops is not None
-                for hop in told_hops(self.kg, *batch.hops, self._edges)
+                hop for batch in plans.hops for hop in told_hops(self.kg, *batch, self._edges)
             ),
         )
 

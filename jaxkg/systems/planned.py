@@ -20,7 +20,7 @@ from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Linked, PathAnswering, RelationPaths, good_paths
-from jaxkg.systems.trace import beam_hops
+from jaxkg.systems.trace import told_hops
 from jaxkg.tensors import TensorGraph, bucket, tensor_graph
 from jaxkg.text import TextEncoder
 from jaxkg.text.weights import why_no_weights
@@ -185,9 +185,9 @@ class PlannedQA(PathAnswering[RelationPaths]):
         """
         linked, qa = self.link([question]), self
         [text], [near] = linked.masked, self.nearest(linked.masked)
-        shown = beam_hops(
-            qa.kg, qa.tensors.graph, qa.planner, near.texts[0], linked.starts[0],
-            width=qa.settings.width, margin=qa.settings.margin, revisit=qa.revisit,
+        plans = plan_paths(
+            qa.tensors, qa.planner, near.texts[:1], linked.starts,
+            width=qa.settings.width, margin=qa.settings.margin, revisit=qa.revisit, traced=True,
         )  # fmt: skip
         share = f"the planner read {qa.planner.known_share(text):.0%} known words"
         told = [TraceNode(share)]
@@ -196,6 +196,7 @@ class PlannedQA(PathAnswering[RelationPaths]):
                 TraceNode(_told(some), float(share)) for some, share in zip(near.texts, near.share)
             ]
             told.append(TraceNode("planned as the nearest of its training", below=tuple(alike)))
+        shown = told_hops(qa.kg, *plans.hops[0]) if linked.starts[0] else ()
         return self.answer([question])[0], (*told, *shown)
 
 
