@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import dataclasses
 import hashlib
@@ -10,12 +11,13 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 from zipfile import BadZipFile
 
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.leaves import named_leaves
 from jaxkg.storage import unfinished, write_json, write_npz
 
@@ -25,7 +27,7 @@ TRAINING = "training"
 
 @dataclasses.dataclass(frozen=True)
 class ModelFolder:
-    """A kind of trained model and how its folders are told from others.
+    """A kind of trained model and how its folders differ from others.
 
     Attributes:
         what: the model in words.
@@ -108,6 +110,19 @@ class ModelFolder:
             f"this graph with {self.made_by}"
         )
 
+    def check_encoder(
+        self, trained: tuple[str, str], given: tuple[str, str], *, what: str = "vectors"
+    ) -> None:
+        """Refuse another text encoder than a model was trained with, by name and revision.
+
+        Raises:
+            JaxkgError: it is another; says which, and `what` the model reads of it.
+        """
+        if given != trained:
+            raise JaxkgError(
+                f"this {self.what} reads {what} of {' '.join(trained)}, not of {' '.join(given)}"
+            )
+
     @contextlib.contextmanager
     def reading(
         self, folder: str | os.PathLike[str]
@@ -138,6 +153,54 @@ class ModelFolder:
             if isinstance(error, JaxkgError):
                 raise
             raise JaxkgError(f"the {self.what} in {source} is damaged: {error}") from error
+
+
+class FolderModel(abc.ABC):
+    """A trained model that is kept in a folder of its kind.
+
+    Attributes:
+        kind: of its folders.
+        relations: names of the relations that it was trained for.
+    """
+
+    kind: ClassVar[ModelFolder]
+    relations: tuple[str, ...]
+
+    @abc.abstractmethod
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """A tree of the arrays, and what else is to be known, see `ModelFolder.save`."""
+
+    @classmethod
+    @abc.abstractmethod
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """The model of a card and arrays by name; KeyError, TypeError or ValueError is damage."""
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the model to a folder.
+
+        Raises:
+            JaxkgError: the folder holds something other than a model of this kind.
+        """
+        weights, card = self.parts()
+        return self.kind.save(folder, weights, self.relations, **card)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read a model written by `save`.
+
+        Raises:
+            JaxkgError: the model is missing, damaged or of another version.
+        """
+        with cls.kind.reading(folder) as (meta, arrays):
+            return cls.of_parts(meta, arrays)
+
+    def check_graph(self, kg: KnowledgeGraph) -> None:
+        """Refuse a graph that the model was not trained for.
+
+        Raises:
+            JaxkgError: the graph's relations differ from the model's.
+        """
+        self.kind.check_relations(self.relations, kg.relations)
 
 
 def state_folder(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,17 +12,15 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
-from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.leaves import leaves_like
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words
 
-_FOLDER = ModelFolder("edge scorer", "edges", "jaxkg-edge-scorer", 3, "`jaxkg train guided`")
-
 
 @dataclasses.dataclass(frozen=True)
-class TrainedScorer:
+class TrainedScorer(FolderModel):
     """Everything needed to score edges of a graph.
 
     Attributes:
@@ -37,6 +33,8 @@ class TrainedScorer:
         encoder: name and revision of the text encoder.
         about: what it was trained on, for people.
     """
+
+    kind = ModelFolder("edge scorer", "edges", "jaxkg-edge-scorer", 3, "`jaxkg train guided`")
 
     params: EdgeScorer
     sizes: EdgeSizes
@@ -66,63 +64,42 @@ class TrainedScorer:
         Raises:
             JaxkgError: another encoder, or another graph where the scorer reads graph vectors.
         """
-        if (encoder.name, encoder.revision) != self.encoder:
-            raise JaxkgError(
-                f"this edge scorer reads vectors of {' '.join(self.encoder)}, not of "
-                f"{encoder.name} {encoder.revision}"
-            )
+        self.kind.check_encoder(self.encoder, (encoder.name, encoder.revision))
         self.check_graph(kg)
         graph = None if self.sizes.graph == 0 else (self.node_graph, self.relation_graph)
         return edge_inputs(kg, encoder if self.sizes.text else None, graph)
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
-        return _FOLDER.save(
-            folder,
-            {
-                "params": self.params,
-                "relation_graph": self.relation_graph,
-                "node_graph": self.node_graph,
-            },
-            self.relations,
-            sizes=dataclasses.asdict(self.sizes),
-            encoder=self.encoder,
-            about=dict(self.about),
-        )
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
+        names = ("params", "relation_graph", "node_graph")
+        return {name: getattr(self, name) for name in names}, {
+            "sizes": dataclasses.asdict(self.sizes),
+            "encoder": self.encoder,
+            "about": dict(self.about),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> TrainedScorer:
-        """Read a scorer written by `save`.
-
-        Raises:
-            JaxkgError: there is none, or it is damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
-            sizes = EdgeSizes(**{**meta["sizes"], **inner})
-            shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
-            graph = {
-                name: jax.ShapeDtypeStruct((rows, sizes.graph), np.dtype(np.float32))
-                for name, rows in (
-                    ("relation_graph", 2 * len(meta["relations"])),
-                    ("node_graph", len(arrays["node_graph"])),
-                )
-            }
-            weights = leaves_like(arrays, {"params": shape, **graph})
-            name, revision = meta["encoder"]
-            return cls(
-                weights["params"],
-                sizes,
-                tuple(meta["relations"]),
-                weights["relation_graph"],
-                weights["node_graph"],
-                (name, revision),
-                meta["about"],
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> TrainedScorer:
+        """See `FolderModel`."""
+        inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
+        sizes = EdgeSizes(**{**meta["sizes"], **inner})
+        shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
+        graph = {
+            name: jax.ShapeDtypeStruct((rows, sizes.graph), np.dtype(np.float32))
+            for name, rows in (
+                ("relation_graph", 2 * len(meta["relations"])),
+                ("node_graph", len(arrays["node_graph"])),
             )
+        }
+        weights = leaves_like(arrays, {"params": shape, **graph})
+        name, revision = meta["encoder"]
+        return cls(
+            sizes=sizes,
+            relations=tuple(meta["relations"]),
+            encoder=(name, revision),
+            about=meta["about"],
+            **weights,
+        )
 
 
 def edge_inputs(

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -24,18 +23,17 @@ from jaxkg.learn.embeddings.train import (
     init_state,
     run_steps,
 )
-from jaxkg.learn.folder import TRAINING, ModelFolder
+from jaxkg.learn.folder import TRAINING, FolderModel, ModelFolder
 from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.loop import Checkpoints, Selection, run
 from jaxkg.score.embeddings import Embeddings, init_embeddings
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("embeddings", "embeddings", "jaxkg-embeddings", 2, "`jaxkg train kge`")
 Progress = Callable[[str, int, int], None]
 
 
 @dataclasses.dataclass(frozen=True)
-class TrainedEmbeddings:
+class TrainedEmbeddings(FolderModel):
     """Embeddings with the names of their rows.
 
     Attributes:
@@ -46,6 +44,8 @@ class TrainedEmbeddings:
         about: how training went, for people: `epochs`, (epoch, loss, realistic MRR) of each
             evaluation, and `best`, the epoch kept.
     """
+
+    kind = ModelFolder("embeddings", "embeddings", "jaxkg-embeddings", 2, "`jaxkg train kge`")
 
     embeddings: Embeddings
     config: EmbeddingConfig
@@ -65,46 +65,34 @@ class TrainedEmbeddings:
         if lacking:
             raise JaxkgError(
                 f"the embeddings have no vector of {lacking[0]!r} ({len(lacking):,} are missing); "
-                f"train them on this graph with {_FOLDER.made_by}"
+                f"train them on this graph with {self.kind.made_by}"
             )
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
-        return _FOLDER.save(
-            folder,
-            self.embeddings,
-            self.relations,
-            entities=self.entities,
-            config=dataclasses.asdict(self.config),
-            about=dict(self.about),
-        )
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
+        return self.embeddings, {
+            "entities": self.entities,
+            "config": dataclasses.asdict(self.config),
+            "about": dict(self.about),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> TrainedEmbeddings:
-        """Read what `save` or `fit_embeddings` left in a folder.
-
-        Raises:
-            JaxkgError: there is nothing, or it is damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            config, about = EmbeddingConfig(**meta["config"]), meta["about"]
-            about["epochs"] = [tuple(row) for row in about.get("epochs", ())]
-            entities, relations = tuple(meta["entities"]), tuple(meta["relations"])
-            shape = jax.eval_shape(
-                lambda: init_embeddings(
-                    config.model,
-                    len(entities),
-                    len(relations),
-                    dimension=config.dimension,
-                    key=jax.random.key(0),
-                )
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> TrainedEmbeddings:
+        """See `FolderModel`."""
+        config, about = EmbeddingConfig(**meta["config"]), meta["about"]
+        about["epochs"] = [tuple(row) for row in about.get("epochs", ())]
+        entities, relations = tuple(meta["entities"]), tuple(meta["relations"])
+        shape = jax.eval_shape(
+            lambda: init_embeddings(
+                config.model,
+                len(entities),
+                len(relations),
+                dimension=config.dimension,
+                key=jax.random.key(0),
             )
-            weights = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
-            return cls(weights, config, entities, relations, about)
+        )
+        weights = jax.tree.map(jnp.asarray, leaves_like(arrays, shape))
+        return cls(weights, config, entities, relations, about)
 
 
 def rows_of(graph: KnowledgeGraph, facts: KnowledgeGraph) -> tuple[np.ndarray, int]:
@@ -168,7 +156,7 @@ def fit_embeddings(
             f"{len(training)} training and {len(validation)} validation triples: both are needed"
         )
     known = np.concatenate([training, validation])
-    target = _FOLDER.vacant(folder)
+    target = TrainedEmbeddings.kind.vacant(folder)
     tick = on_progress or (lambda stage, done, total: None)
 
     def step(state: Any, batches: np.ndarray) -> tuple[Any, jax.Array]:

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.planner import PlannerParams, init_planner
 from jaxkg.text import NgramHasher
 
-_FOLDER = ModelFolder("planner", "planner", "jaxkg-planner", 2, "`jaxkg train planner`")
-
 
 @dataclasses.dataclass(frozen=True)
-class Planner(ReadsWords):
+class Planner(FolderModel, ReadsWords):
     """A trained planner for one graph.
 
     Attributes:
@@ -36,6 +31,8 @@ class Planner(ReadsWords):
         about: training set and scores, for people.
         wordings: its training questions; empty for a planner made from relation labels.
     """
+
+    kind = ModelFolder("planner", "planner", "jaxkg-planner", 2, "`jaxkg train planner`")
 
     params: PlannerParams
     relations: tuple[str, ...]
@@ -54,61 +51,41 @@ class Planner(ReadsWords):
     def _on_device(self) -> tuple[PlannerParams, jax.Array]:
         return jax.device_put((self.params, self.label_ngrams()))
 
-    def check_graph(self, kg: KnowledgeGraph) -> None:
-        """Refuse a graph that the planner was not trained for.
-
-        Raises:
-            JaxkgError: the graph's relations differ from the planner's.
-        """
-        self.check_relations(kg.relations)
-
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse other relations than those of the training, as `check_graph` does."""
-        _FOLDER.check_relations(self.relations, relations)
+        self.kind.check_relations(self.relations, relations)
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the planner to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something other than a planner.
-        """
-        return _FOLDER.save(
-            folder,
-            {"params": self.params, "seen": self.seen},
-            self.relations,
-            buckets=self.hasher.buckets,
-            longest=self.hasher.longest,
-            hops=self.hops,
-            about=dict(self.about),
-            wordings=list(self.wordings.texts),
-        )
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
+        return {"params": self.params, "seen": self.seen}, {
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "hops": self.hops,
+            "about": dict(self.about),
+            "wordings": list(self.wordings.texts),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> Planner:
-        """Read a planner written by `save`.
-
-        Raises:
-            JaxkgError: the planner is missing, damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])
-            shape = jax.eval_shape(
-                lambda: init_planner(
-                    len(meta["relations"]),
-                    hops=meta["hops"],
-                    width=arrays["params/ngram"].shape[1],
-                    buckets=hasher.buckets,
-                    key=jax.random.key(0),
-                )
-            )
-            seen = jax.ShapeDtypeStruct((hasher.buckets,), np.dtype(bool))
-            weights = leaves_like(arrays, {"params": shape, "seen": seen})
-            return cls(
-                params=weights["params"],
-                relations=tuple(meta["relations"]),
-                hasher=hasher,
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> Planner:
+        """See `FolderModel`."""
+        hasher = NgramHasher(buckets=meta["buckets"], longest=meta["longest"])
+        shape = jax.eval_shape(
+            lambda: init_planner(
+                len(meta["relations"]),
                 hops=meta["hops"],
-                seen=weights["seen"],
-                about=meta["about"],
-                wordings=Wordings(tuple(meta.get("wordings", ()))),
+                width=arrays["params/ngram"].shape[1],
+                buckets=hasher.buckets,
+                key=jax.random.key(0),
             )
+        )
+        seen = jax.ShapeDtypeStruct((hasher.buckets,), np.dtype(bool))
+        weights = leaves_like(arrays, {"params": shape, "seen": seen})
+        return cls(
+            params=weights["params"],
+            relations=tuple(meta["relations"]),
+            hasher=hasher,
+            hops=meta["hops"],
+            seen=weights["seen"],
+            about=meta["about"],
+            wordings=Wordings(tuple(meta.get("wordings", ()))),
+        )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,7 +11,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.message_passing import Inflow, inflow
@@ -23,7 +21,6 @@ from jaxkg.text import NgramHasher, label_words
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("priority model", "priority", "jaxkg-priority", 2, "`jaxkg train pathmind`")
 _CHUNK = 1024
 
 
@@ -58,7 +55,7 @@ def label_features(encoder: Encoder, labels: Sequence[str], *, width: int) -> np
 
 
 @dataclasses.dataclass(frozen=True)
-class PriorityModel(ReadsWords):
+class PriorityModel(FolderModel, ReadsWords):
     """Everything needed to prioritise paths on a graph with these relations.
 
     With states from label features (the default) the entities may be new: names are all that is
@@ -74,6 +71,8 @@ class PriorityModel(ReadsWords):
         graph: fingerprint of the graph whose entities have learned states; None for label features.
         about: what it was trained on and how well it did, for people; `revisit` for the search.
     """
+
+    kind = ModelFolder("priority model", "priority", "jaxkg-priority", 2, "`jaxkg train pathmind`")
 
     params: PriorityParams
     relations: tuple[str, ...]
@@ -91,61 +90,45 @@ class PriorityModel(ReadsWords):
             JaxkgError: the graph's relations differ from the model's; or the model learned states
                 for the entities of another graph.
         """
-        _FOLDER.check_relations(self.relations, kg.relations)
+        super().check_graph(kg)
         if self.graph not in (None, kg.fingerprint):
             raise JaxkgError(
                 "this priority model has learned the entities of another graph; train one with "
                 "states from labels, which works on any graph with these relations"
             )
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
-        return _FOLDER.save(
-            folder,
-            {"params": self.params, "seen": self.seen, "label_text": self.label_text},
-            self.relations,
-            buckets=self.hasher.buckets,
-            longest=self.hasher.longest,
-            sizes=dataclasses.asdict(self.sizes),
-            graph=self.graph,
-            about=dict(self.about),
-        )
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
+        weights = {"params": self.params, "seen": self.seen, "label_text": self.label_text}
+        return weights, {
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "sizes": dataclasses.asdict(self.sizes),
+            "graph": self.graph,
+            "about": dict(self.about),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> PriorityModel:
-        """Read a model written by `save`.
-
-        Raises:
-            JaxkgError: there is none, or it is damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            sizes = PrioritySizes(**meta["sizes"])
-            relations = tuple(meta["relations"])
-            shapes = jax.eval_shape(
-                lambda key: init_priority(len(relations), sizes, key=key), jax.random.key(0)
-            )
-            like = {
-                "params": shapes,
-                "seen": jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool)),
-                "label_text": jax.ShapeDtypeStruct(
-                    (len(relations), sizes.text), np.dtype(np.float32)
-                ),
-            }
-            weights = leaves_like(arrays, like)
-            return cls(
-                params=weights["params"],
-                relations=relations,
-                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
-                sizes=sizes,
-                seen=weights["seen"],
-                label_text=weights["label_text"],
-                graph=meta["graph"],
-                about=meta["about"],
-            )
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> PriorityModel:
+        """See `FolderModel`."""
+        sizes = PrioritySizes(**meta["sizes"])
+        relations = tuple(meta["relations"])
+        shapes = jax.eval_shape(
+            lambda key: init_priority(len(relations), sizes, key=key), jax.random.key(0)
+        )
+        text = jax.ShapeDtypeStruct((len(relations), sizes.text), np.dtype(np.float32))
+        seen = jax.ShapeDtypeStruct((meta["buckets"],), np.dtype(bool))
+        weights = leaves_like(arrays, {"params": shapes, "seen": seen, "label_text": text})
+        return cls(
+            params=weights["params"],
+            relations=relations,
+            hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+            sizes=sizes,
+            seen=weights["seen"],
+            label_text=weights["label_text"],
+            graph=meta["graph"],
+            about=meta["about"],
+        )
 
 
 def entity_features(kg: KnowledgeGraph, encoder: Encoder, *, rows: int, width: int) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.candidates import Revisit
-from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.model import code_texts
-from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.ranker.paths import surrounding_paths
 from jaxkg.learn.ranker.train import RankerConfig, RankerExamples, train_ranker
 from jaxkg.learn.supervision import Progress, Supervision, Training, supervise
@@ -27,14 +25,13 @@ from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text import NgramHasher, TextEncoder, label_words
 from jaxkg.types import NULL
 
-_FOLDER = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 3, "`jaxkg train ranked`")
 _NGRAMS = 64
 _ENOUGH = 0.5
 """Least F1 of a mined path that counts as right."""
 
 
 @dataclasses.dataclass(frozen=True)
-class PathRanker:
+class PathRanker(FolderModel):
     """Scores relation paths for questions.
 
     Attributes:
@@ -46,6 +43,8 @@ class PathRanker:
         directed: steps of its paths are codes below 2R; else relations walked either way.
         about: what it was trained on, for people; `revisit` for the search.
     """
+
+    kind = ModelFolder("path ranker", "ranker", "jaxkg-path-ranker", 3, "`jaxkg train ranked`")
 
     members: tuple[RankerParams, ...]
     relations: tuple[str, ...]
@@ -60,26 +59,14 @@ class PathRanker:
         """Longest path it ranks."""
         return self.members[0].length.shape[0]
 
-    def check_graph(self, kg: KnowledgeGraph) -> None:
-        """Refuse a graph the ranker was not trained for.
-
-        Raises:
-            JaxkgError: its relations are others.
-        """
-        _FOLDER.check_relations(self.relations, kg.relations)
-
     def check(self, relations: Sequence[str], encoder: TextEncoder) -> None:
         """Refuse a graph or an encoder that the ranker was not trained for.
 
         Raises:
             JaxkgError: it says which.
         """
-        _FOLDER.check_relations(self.relations, relations)
-        if (encoder.name, encoder.revision) != self.encoder:
-            raise JaxkgError(
-                f"this path ranker reads vectors of {' '.join(self.encoder)}, not of "
-                f"{encoder.name} {encoder.revision}"
-            )
+        self.kind.check_relations(self.relations, relations)
+        self.kind.check_encoder(self.encoder, (encoder.name, encoder.revision))
 
     def read(
         self, encoder: TextEncoder, texts: Sequence[str], masked: Sequence[str]
@@ -121,49 +108,37 @@ class PathRanker:
         stacked = jax.tree.map(lambda *leaves: np.stack(leaves), *self.members)
         return jax.device_put((stacked, self.labels))
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
-        return _FOLDER.save(
-            folder,
-            {"labels": self.labels, "members": self.members},
-            self.relations,
-            members=len(self.members),
-            buckets=self.hasher.buckets,
-            longest=self.hasher.longest,
-            encoder=self.encoder,
-            directed=self.directed,
-            about=dict(self.about),
-        )
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
+        return {"labels": self.labels, "members": self.members}, {
+            "members": len(self.members),
+            "buckets": self.hasher.buckets,
+            "longest": self.hasher.longest,
+            "encoder": self.encoder,
+            "directed": self.directed,
+            "about": dict(self.about),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> PathRanker:
-        """Read a ranker written by `save`.
-
-        Raises:
-            JaxkgError: there is none, or it is damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            name, revision = meta["encoder"]
-            ranker = cls(
-                members=tuple(
-                    RankerParams(*(arrays[f"members/{i}/{name}"] for name in RankerParams._fields))
-                    for i in range(meta["members"])
-                ),
-                relations=tuple(meta["relations"]),
-                labels=arrays["labels"],
-                hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
-                encoder=(name, revision),
-                directed=meta["directed"],
-                about=meta["about"],
-            )
-            sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
-            steps = len(ranker.relations) * (1 + ranker.directed)
-            if sizes != {(steps, ranker.hasher.buckets)}:
-                raise ValueError("weights and names disagree")
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> PathRanker:
+        """See `FolderModel`."""
+        name, revision = meta["encoder"]
+        ranker = cls(
+            members=tuple(
+                RankerParams(*(arrays[f"members/{i}/{name}"] for name in RankerParams._fields))
+                for i in range(meta["members"])
+            ),
+            relations=tuple(meta["relations"]),
+            labels=arrays["labels"],
+            hasher=NgramHasher(buckets=meta["buckets"], longest=meta["longest"]),
+            encoder=(name, revision),
+            directed=meta["directed"],
+            about=meta["about"],
+        )
+        sizes = {(len(m.relation), len(m.ngram)) for m in ranker.members}
+        steps = len(ranker.relations) * (1 + ranker.directed)
+        if sizes != {(steps, ranker.hasher.buckets)}:
+            raise ValueError("weights and names disagree")
         return ranker
 
 

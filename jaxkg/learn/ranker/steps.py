@@ -17,8 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxkg.errors import JaxkgError
-from jaxkg.learn.folder import ModelFolder
+from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.ranker.branches import Branch
 from jaxkg.score.path_steps import (
     StepParams,
@@ -32,13 +31,12 @@ from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text.bert_weights import BertConfig
 from jaxkg.text.states import TokenReader, TokenStates, reread
 
-_FOLDER = ModelFolder("step ranker", "steps", "jaxkg-step-ranker", 1, "`jaxkg train ranked`")
 WIDTHS = (16, 20, 24, 32, 48)
 """Tokens of padded questions, a compiled program each; what is longer is cut."""
 
 
 @dataclasses.dataclass(frozen=True)
-class StepRanker:
+class StepRanker(FolderModel):
     """Says which relation paths a question asks for.
 
     Attributes:
@@ -48,6 +46,8 @@ class StepRanker:
         hops: longest path it was trained with.
         about: what it was trained on, for people.
     """
+
+    kind = ModelFolder("step ranker", "steps", "jaxkg-step-ranker", 1, "`jaxkg train ranked`")
 
     params: StepParams
     relations: tuple[str, ...]
@@ -61,11 +61,7 @@ class StepRanker:
         Raises:
             JaxkgError: it is another.
         """
-        if (reader.name, reader.revision) != self.text[:2]:
-            raise JaxkgError(
-                f"this step ranker reads states of {' '.join(self.text[:2])}, not of "
-                f"{reader.name} {reader.revision}"
-            )
+        self.kind.check_encoder(self.text[:2], (reader.name, reader.revision), what="states")
 
     def of_relations(self, relations: Sequence[str]) -> StepParams:
         """Weights for a graph; of a relation never seen, its words alone speak."""
@@ -104,44 +100,32 @@ class StepRanker:
             tensors, starts, scorer, hops=self.hops, width=width, most_nodes=most_nodes
         )
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write to a folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
+    def parts(self) -> tuple[Any, dict[str, Any]]:
+        """See `FolderModel`."""
         name, revision, config = self.text
-        return _FOLDER.save(
-            folder,
-            self.params._asdict(),
-            self.relations,
-            text=[name, revision, dataclasses.asdict(config)],
-            hops=self.hops,
-            upper=len(self.params.upper),
-            about=dict(self.about),
-        )
+        return self.params._asdict(), {
+            "text": [name, revision, dataclasses.asdict(config)],
+            "hops": self.hops,
+            "upper": len(self.params.upper),
+            "about": dict(self.about),
+        }
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str]) -> StepRanker:
-        """Read a ranker written by `save`.
+    def of_parts(cls, meta: dict[str, Any], arrays: dict[str, Any]) -> StepRanker:
+        """See `FolderModel`."""
+        name, revision, config = meta["text"]
+        upper = tuple(arrays[f"upper/{place}"] for place in range(meta["upper"]))
+        rest = {field: arrays[field] for field in StepParams._fields if field != "upper"}
+        relations = tuple(meta["relations"])
+        if len(rest["relation"]) != len(relations):
+            raise ValueError("weights and names disagree")
+        text = (name, revision, BertConfig(**config))
+        return cls(StepParams(upper, **rest), relations, text, meta["hops"], meta["about"])
 
-        Raises:
-            JaxkgError: there is none, or it is damaged or of another version.
-        """
-        with _FOLDER.reading(folder) as (meta, arrays):
-            name, revision, config = meta["text"]
-            upper = tuple(arrays[f"upper/{place}"] for place in range(meta["upper"]))
-            rest = {field: arrays[field] for field in StepParams._fields if field != "upper"}
-            relations = tuple(meta["relations"])
-            if len(rest["relation"]) != len(relations):
-                raise ValueError("weights and names disagree")
-            text = (name, revision, BertConfig(**config))
-            return cls(StepParams(upper, **rest), relations, text, meta["hops"], meta["about"])
-
-    @staticmethod
-    def there(folder: str | os.PathLike[str]) -> bool:
+    @classmethod
+    def there(cls, folder: str | os.PathLike[str]) -> bool:
         """Whether a folder holds a model of this kind."""
-        return (Path(folder) / f"{_FOLDER.name}.json").exists()
+        return (Path(folder) / f"{cls.kind.name}.json").exists()
 
 
 def token_table(
