@@ -48,6 +48,8 @@ COUNTED = " things counted"
 """How a note ends that tells of walks left out to what conditions and orders counted."""
 
 _Walk = tuple[int, ...]
+_SCORE = 1.0
+"""Of every answer and path: what a query graph finds is so, or is not."""
 _MOST = 1000
 _MOST_COUNTED = 10
 
@@ -76,8 +78,8 @@ class CitedResult:
 class _Cited:
     """Walks numbered as they come."""
 
-    def __init__(self, sets: QuerySets, score: float, counted: int):
-        self.sets, self.score = sets, score
+    def __init__(self, sets: QuerySets, counted: int):
+        self.sets = sets
         self.ids: dict[_Walk, str] = {}
         self.counted, self.room = 0, counted
         self.timeless = 0
@@ -190,7 +192,7 @@ class _Cited:
             steps[row, : len(walk)] = walk
         triples = np.where(steps < 0, -1, steps >> 1)
         inverse = (steps >= 0) & (steps & 1).astype(bool)
-        scores = [self.score] * len(steps)
+        scores = [_SCORE] * len(steps)
         kg = self.sets.kg
         return tuple(cite_paths(kg, triples, inverse, ids=list(self.ids.values()), scores=scores))
 
@@ -200,16 +202,13 @@ def _holds(derived: Derived, node: int) -> bool:
     return place < len(derived.nodes) and int(derived.nodes[place]) == node
 
 
-def cite_result(
-    sets: QuerySets, query: Query, result: Result, *, score: float = 1.0, most: int = _MOST
-) -> CitedResult:
+def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _MOST) -> CitedResult:
     """A result as an answer with its walks.
 
     Args:
         sets: over the graph.
         query: the query graph.
         result: what it executed to.
-        score: of every answer and path.
         most: how many of what was counted, or found, get their walks spelt out, and ten times as
             many of what conditions and orders counted; the rest is told.
 
@@ -222,7 +221,7 @@ def cite_result(
         >>> cited.entities[0].name, cited.paths[0].sentence
         ('1', 'Alien, by: Scott')
     """
-    kg, cited = sets.kg, _Cited(sets, score, _MOST_COUNTED * most)
+    kg, cited = sets.kg, _Cited(sets, _MOST_COUNTED * most)
     notes: list[str] = []
     reading = say(kg, query)
     entities: list[RankedEntity] = []
@@ -232,7 +231,7 @@ def cite_result(
         kind = value_kind(sets.values, query) or "entity"
         for place, row in enumerate(rows):
             ids = cited.cite(result.derived[0], row) if place < most else ()
-            entities.append(RankedEntity(kg.entity_ids[row], kg.name(row), score, ids, kind))
+            entities.append(RankedEntity(kg.entity_ids[row], kg.name(row), _SCORE, ids, kind))
         notes += _too_many(len(rows), most)
         notes += _runner_up(cited, query, result)
         if not rows:
@@ -250,7 +249,7 @@ def cite_result(
         if missing:
             abstained = f"nothing to compare: {missing} leads to no value"
         else:
-            entities.append(RankedEntity(result.words, result.words, score, ids, "truth"))
+            entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "truth"))
             longest = max(len(derived.nodes) for derived in result.derived)
             if isinstance(query.left, Count):
                 notes.append(f"both numbers hold {CLOSED_WORLD}")
@@ -260,14 +259,14 @@ def cite_result(
             abstained = f"{result.note}: {reading}"
         else:
             ids, longest = _both(cited, query, result, most)
-            entities.append(RankedEntity(result.words, result.words, score, ids, "total"))
+            entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "total"))
             notes += [result.note] if result.note else []
             notes += _too_many(longest, most)
     elif isinstance(query, Total):
         if rows:
             of, path = result.derived[0], query.path
             ids = tuple(dict.fromkeys(i for row in rows[:most] for i in cited.cite(of, row, path)))
-            entities.append(RankedEntity(result.words, result.words, score, ids, "total"))
+            entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "total"))
             notes += _too_many(len(rows), most)
             if lacking := len(of.nodes) - len(rows):
                 notes.append(f"{lacking:,} of {len(of.nodes):,} have no number and add nothing")
@@ -277,7 +276,7 @@ def cite_result(
         shown = rows[:most] if result.kind == "number" else rows[:1]
         ids = tuple(dict.fromkeys(i for row in shown for i in cited.cite(result.derived[0], row)))
         kind = "count" if result.kind == "number" else "truth"
-        entities.append(RankedEntity(result.words, result.words, score, ids, kind))
+        entities.append(RankedEntity(result.words, result.words, _SCORE, ids, kind))
         if result.kind == "number":
             notes += _too_many(len(rows), most)
         if not rows:
@@ -300,7 +299,7 @@ def _table(cited: _Cited, query: Rows, result: Result, most: int) -> tuple[list[
         cells = [cell.words(values) for cell in row.cells]
         shown = (kg.name(row.key), *cells) if query.top else tuple(cells)
         kind = next((k for k in KINDS[:3] if values.keys_of(k)[0, of] != NONE), "entity")
-        entities.append(RankedEntity(kg.entity_ids[of], kg.name(of), cited.score, ids, kind, shown))
+        entities.append(RankedEntity(kg.entity_ids[of], kg.name(of), _SCORE, ids, kind, shown))
     there = cited.sets.reached(source.nodes, query.per)[0]
     return entities, len(source.nodes) - len(np.unique(there))
 
@@ -396,14 +395,13 @@ def query_answer(
 ) -> Answer:
     """A result as an `Answer` that `jaxkg.cite.check` derives again; see `cite_result`."""
     cited = cite_result(sets, query, result, most=most)
-    outgrown = [] if result.complete else ["the search outgrew the largest bucket"]
     return Answer(
         question,
         topics=tuple(topics),
         entities=cited.entities,
         paths=cited.paths,
         abstained=cited.abstained,
-        notes=(*cited.notes, *outgrown),
+        notes=cited.notes,
         reading=cited.reading,
         query=query_to_dict(query),
         columns=cited.columns,

@@ -104,14 +104,14 @@ class Bert(NamedTuple):
     layers: tuple[Layer, ...]
 
 
-def changed(weights: Bert, change: Change, *, alpha: float = ALPHA) -> Bert:
-    """The weights with a low-rank change of the last layers' kernels added; alpha / r times."""
+def changed(weights: Bert, change: Change) -> Bert:
+    """The weights with a low-rank change of the last layers' kernels added, `ALPHA` / r times."""
     layers = list(weights.layers)
     for name, (first, second) in change.items():
         for place in range(len(first)):
             index = len(layers) - len(first) + place
             low_rank, dense = LowRank(first[place], second[place]), getattr(layers[index], name)
-            dense = dense._replace(kernel=low_rank_sum(dense.kernel, low_rank, alpha=alpha))
+            dense = dense._replace(kernel=low_rank_sum(dense.kernel, low_rank, alpha=ALPHA))
             layers[index] = layers[index]._replace(**{name: dense})
     return weights._replace(layers=tuple(layers))
 

@@ -221,16 +221,15 @@ class Replay(Closing):
     Failures that were recorded are replayed too, so a run reports the same again.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], model: str, *, rates: Rates | None = None
-    ) -> None:
+    rates: Rates | None = None
+
+    def __init__(self, path: str | os.PathLike[str], model: str) -> None:
         """Open the file for reading; `model` is the one that was asked.
 
         Raises:
             JaxkgError: no such file, or not one of recorded replies.
         """
         self.model = model
-        self.rates = rates
         self.store = ReplyStore(path, read_only=True)
         noted = self.store.noted(_CONTEXT.format(model))
         # Prompts were cut to it, and must be so again.

@@ -39,15 +39,14 @@ class Unrefined(NamedTuple):
 
 
 def choose_patterns(
-    backend: Backend, asked: Sequence[Unrefined], *, most: int, repair: bool = False
+    backend: Backend, asked: Sequence[Unrefined], *, most: int
 ) -> list[Outcome[PatternReply]]:
-    """Let a language model choose the patterns that a question means, one call a question.
+    """Let a language model choose the patterns that a question means, exactly one call a question.
 
     Args:
         backend: who answers.
         asked: questions with their candidates.
         most: patterns wanted of each.
-        repair: allow one more call for a reply that cannot be read.
 
     Returns:
         One outcome per question, in order; a number may be of no pattern.
@@ -79,4 +78,4 @@ def choose_patterns(
         )
         for each in asked
     ]
-    return ask(backend, prompted, repair=repair)
+    return ask(backend, prompted, repair=False)

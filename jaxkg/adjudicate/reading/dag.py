@@ -130,8 +130,6 @@ def refined_dag(
     answered: Mapping[str, str],
     proposal: Sequence[SubQuestion],
     question: str,
-    *,
-    most: int = MOST_SUBQUESTIONS,
 ) -> ReasoningDag:
     """Merge a proposed refinement into a plan under way.
 
@@ -144,7 +142,6 @@ def refined_dag(
         answered: answers by id.
         proposal: steps, usually the open ones with the answers filled in.
         question: what the plan is for.
-        most: see `MOST_SUBQUESTIONS`.
 
     Reference: PRoH, Section 4.4, state transitions.
     """
@@ -152,7 +149,7 @@ def refined_dag(
     fresh = [step for step in proposal if step.id not in answered and step.text.strip()]
     if not fresh:
         return dataclasses.replace(dag, notes=())
-    return checked_dag([*done, *fresh], question, most=most)
+    return checked_dag([*done, *fresh], question)
 
 
 def hasse_reduction(needs: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -119,14 +119,9 @@ def ratio_estimates(
 
 
 def quantile_estimate(
-    values: np.ndarray,
-    q: float,
-    *,
-    level: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
+    values: np.ndarray, q: float, *, resamples: int = 1000, seed: int = 0
 ) -> Estimate:
-    """A quantile with its percentile-bootstrap interval, without resampling the values.
+    """A quantile with its 95 % percentile-bootstrap interval, without resampling the values.
 
     The quantile is the k-th smallest of n, k = ceil(q n). In a bootstrap sample that is the value
     at place floor(n U) of the sorted values, U the k-th smallest of n uniform numbers, which is
@@ -135,14 +130,11 @@ def quantile_estimate(
     Args:
         values: [n] float; NaN is left out.
         q: in (0, 1].
-        level: coverage of the interval.
         resamples: number of bootstrap draws.
         seed: of the draws.
     """
     if not 0 < q <= 1:
         raise JaxkgError(f"a quantile lies in (0, 1], not {q}")
-    if not 0 < level < 1:
-        raise JaxkgError(f"level must be between 0 and 1, not {level}")
     ordered = np.sort(np.asarray(values, np.float64)[~np.isnan(values)])
     n = len(ordered)
     if not n:
@@ -150,8 +142,7 @@ def quantile_estimate(
     k = max(1, math.ceil(q * n))
     uniform = np.random.default_rng(seed).beta(k, n - k + 1, resamples)
     drawn = ordered[np.minimum((n * uniform).astype(np.int64), n - 1)]
-    tail = (1 - level) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf")
+    low, high = np.quantile(drawn, [0.025, 0.975], method="inverted_cdf")
     return Estimate(float(ordered[k - 1]), float(low), float(high), n)
 
 

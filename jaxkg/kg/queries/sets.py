@@ -94,7 +94,6 @@ class Result:
         unit: text of the unit of a number.
         note: of a calculation, why there is no number, or what was taken for it.
         truth: of a yes or no.
-        complete: False where the execution outgrew the largest bucket: something may be missing.
         derive: see `derived`.
     """
 
@@ -105,7 +104,6 @@ class Result:
     unit: str = ""
     note: str = ""
     truth: bool | None = None
-    complete: bool = True
     derive: Callable[[], tuple[Derived, ...]] = tuple
 
     @functools.cached_property
@@ -388,8 +386,6 @@ def root_result(
     found: Sequence[np.ndarray],
     derive: Callable[[], tuple[Derived, ...]],
     sets: QuerySets,
-    *,
-    complete: bool = True,
 ) -> Result:
     """The result of a query graph.
 
@@ -398,11 +394,10 @@ def root_result(
         found: [K] int32 each, ascending: what its `sides` denote.
         derive: how that came about.
         sets: over the graph.
-        complete: see `Result`.
     """
     if type(query) not in ROOTS:  # most of all
-        return Result("entities", found[0], complete=complete, derive=derive)
-    told = functools.partial(Result, complete=complete, derive=derive)
+        return Result("entities", found[0], derive=derive)
+    told = functools.partial(Result, derive=derive)
     if isinstance(query, Compared):
         truth = compared(query, found[0], found[1], sets.values)
         return told("boolean", np.zeros(0, np.int32), truth=truth)

@@ -138,7 +138,6 @@ def states_along(
     *,
     revisit: Revisit = "topic",
     most_nodes: int = 64,
-    batch_size: int = 1024,
 ) -> EdgeStates:
     """The states that lead along one right path of each question.
 
@@ -148,10 +147,9 @@ def states_along(
         paths: [Q, L] int32 codes, NULL past the end; a question without a path has no state.
         revisit: which nodes a path may return to.
         most_nodes: nodes kept of a state.
-        batch_size: questions a batch.
     """
     count, hops = paths.shape
-    batch_size = min(batch_size, bucket(count))
+    batch_size = min(_BLOCK, bucket(count))
     starts = batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]):
