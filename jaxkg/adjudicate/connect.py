@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import Any
 
 from jaxkg.adjudicate.around.budget import Budget, Caps
 from jaxkg.adjudicate.around.cache import Cache
 from jaxkg.adjudicate.around.meter import Meter
 from jaxkg.adjudicate.backend import Backend, Manner
 from jaxkg.adjudicate.endpoint.openai import OpenAIBackend
-from jaxkg.adjudicate.endpoint.prices import PriceTable
-from jaxkg.wire.retry import Backoff
 
 
 def connect(
     model: str | None = None,
     *,
-    base_url: str | None = None,
-    api_key: str | None = None,
-    headers: Mapping[str, str] | None = None,
     cache: str | os.PathLike[str] | None = None,
     retry: bool = False,
     run: Caps | None = None,
     question: Caps | None = None,
-    concurrency: int | None = None,
-    timeout: float = 120.0,
-    context: int | None = None,
-    backoff: Backoff | None = None,
-    prices: PriceTable | None = None,
     endpoint: Backend | None = None,
     manner: Manner | None = None,
+    **options: Any,
 ) -> Meter:
     """A backend that caches, keeps to its budgets and counts.
 
@@ -38,14 +29,14 @@ def connect(
     as well: they shape an answer, so a resumed run must meet them where the first one did.
 
     Args:
-        model, base_url, api_key, headers, concurrency, timeout, context, backoff, prices, manner:
-            see `OpenAIBackend`.
-        endpoint: what answers in place of the OpenAI protocol, e.g. a model on this machine; the
-            arguments that are for `OpenAIBackend` are not looked at then.
+        model, manner: see `OpenAIBackend`.
         cache: file that keeps every reply; None keeps none.
         retry: ask again what has a kept reply that cannot be read.
         run: caps of everything this process pays for.
         question: caps per question.
+        endpoint: what answers in place of the OpenAI protocol, e.g. a model on this machine, which
+            takes no `model` and `options`.
+        options: further ones of `OpenAIBackend`: base_url, api_key, concurrency and others.
 
     Raises:
         JaxkgError: see `OpenAIBackend`, `Cache` and `Budget`.
@@ -56,18 +47,7 @@ def connect(
         'my-model'
     """
     if endpoint is None:
-        endpoint = OpenAIBackend(
-            model,
-            base_url=base_url,
-            api_key=api_key,
-            headers=headers,
-            concurrency=concurrency,
-            timeout=timeout,
-            context=context,
-            backoff=backoff,
-            prices=prices,
-            manner=manner,
-        )
+        endpoint = OpenAIBackend(model, manner=manner, **options)
     try:
         backend: Backend = endpoint if run is None else Budget(endpoint, run=run)
         if cache is not None:

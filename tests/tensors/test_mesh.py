@@ -294,7 +294,8 @@ def test_a_guided_search_takes_its_paths(both_ways, rng):
 
 
 def prioritised(shared, own):
-    found = prioritise_batch(*shared, *own, capacities=(256, 512), floor=0.0, revisit="topic")
+    sizes = {"capacities": (256, 512), "floor": 0.0, "revisit": "topic"}
+    found = prioritise_batch(*shared, own[:2], own[2:], **sizes)
     # The walks of other slots are not to be read.
     there = found.valid[:, None]
     return found._replace(
@@ -319,8 +320,10 @@ def test_messages_are_passed_and_entities_prioritised(both_ways, rng):
     states = jax.jit(priority.entity_states)(params, into, features)
     spread = jax.jit(priority.entity_states)(params, *place_rows((into, features), mesh))
     np.testing.assert_allclose(spread, states, rtol=1e-5, atol=1e-5)
-    labels = rng.integers(16, size=(graph.num_relations, 3)).astype(np.int32)
-    label_text = rng.normal(size=(graph.num_relations, 5)).astype(np.float32)
+    labels = (
+        rng.integers(16, size=(graph.num_relations, 3)).astype(np.int32),
+        rng.normal(size=(graph.num_relations, 5)).astype(np.float32),
+    )
 
     shards = [
         (
@@ -330,8 +333,8 @@ def test_messages_are_passed_and_entities_prioritised(both_ways, rng):
         )
         for _ in range(mesh.shape["data"])
     ]
-    shared = (graph, params, states, labels, label_text)
-    placed = (place_graph(graph, mesh), params, place_rows(states, mesh), labels, label_text)
+    shared = (graph, params, states, labels)
+    placed = (place_graph(graph, mesh), params, place_rows(states, mesh), labels)
     found = check(mesh, prioritised, shared, placed, shards)
     assert not found.overflow.any()
     assert found.valid.sum() > 5 * mesh.shape["data"]

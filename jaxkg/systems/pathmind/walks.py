@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -136,39 +136,28 @@ def prioritise_batch(
     graph: Graph,
     params: PriorityParams,
     states: jax.Array,
-    label_ngrams: jax.Array,
-    label_text: jax.Array,
-    row: jax.Array,
-    node: jax.Array,
-    ngrams: jax.Array,
-    text: jax.Array,
+    labels: tuple[jax.Array, jax.Array],
+    topics: tuple[jax.Array, jax.Array],
+    asked: tuple[jax.Array, jax.Array],
     *,
-    capacities: tuple[int, ...],
-    floor: float,
-    revisit: Revisit,
     walk_weights: bool = True,
-    mass: bool = True,
+    **options: Any,
 ) -> Prioritised:
-    """Subgraphs, priorities and walks of one padded batch; see `prioritise`."""
-    question = read_questions(
-        params, ngrams, text, label_ngrams, label_text, walk_weights=walk_weights
-    )
-    sub, logit = prioritise(
-        graph,
-        params,
-        states,
-        question,
-        row,
-        node,
-        capacities=capacities,
-        fan_out=None,
-        floor=floor,
-        revisit=revisit,
-        mass=mass,
-    )
+    """Subgraphs, priorities and walks of one padded batch.
+
+    Args:
+        graph, params, states: see `prioritise`.
+        labels: n-grams and text vectors of the relations' labels.
+        topics: row and node of each topic.
+        asked: n-grams and text vectors of the questions.
+        walk_weights: see `read_questions`.
+        options: those of `prioritise`.
+    """
+    question = read_questions(params, *asked, *labels, walk_weights=walk_weights)
+    sub, logit = prioritise(graph, params, states, question, *topics, fan_out=None, **options)
     heaviest, shortest = heaviest_walks(sub, question, graph.relation)
     # Unlike elsewhere a slot is valid for every edge, see `Subgraphs`.
-    walked = sum(visits(level, num_rows=len(text))[:, 0] for level in sub.trail[1:])
+    walked = sum(visits(level, num_rows=len(asked[1]))[:, 0] for level in sub.trail[1:])
     return Prioritised(
         sub.row,
         sub.node,
@@ -211,24 +200,18 @@ def rank_entities(
     """
     count, hops = len(masked), model.sizes.hops
     ngrams = model.ngrams(masked)
-    params, label_ngrams, label_text = jax.device_put(
-        (model.params, model.label_ngrams(), model.label_text)
-    )
+    params, labels = jax.device_put((model.params, (model.label_ngrams(), model.label_text)))
     batch_size = min(batch_size, bucket(count))
     rows, starts = bucket(batch_size), batch_starts(topics, batch_size)
 
     def run(indices: np.ndarray, slots: tuple[int, ...]) -> Prioritised:
-        row, node = starts(indices)
         return prioritise_batch(
             tensors.graph,
             params,
             states,
-            label_ngrams,
-            label_text,
-            row,
-            node,
-            pad(ngrams[indices], rows),
-            pad(text[indices], rows),
+            labels,
+            starts(indices),
+            (pad(ngrams[indices], rows), pad(text[indices], rows)),
             capacities=slots,
             floor=floor,
             revisit=revisit,
