@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.answer import Answer
 from jaxkg.cite.paths import cite_paths
 from jaxkg.kg.queries.rules import value_kind
@@ -22,23 +23,6 @@ from jaxkg.kg.queries.tables import Row
 from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.limits import shortened
-from jaxkg.query import (
-    Calculation,
-    Compared,
-    Count,
-    Domain,
-    Entities,
-    Extreme,
-    Intersection,
-    Match,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Where,
-    query_to_dict,
-)
 from jaxkg.readings import column_words, say
 from jaxkg.records import Link, RankedEntity, SupportingPath
 
@@ -93,36 +77,36 @@ class _Cited:
 
     def walks(self, derived: Derived, node: int) -> list[_Walk]:
         """The walks behind one entity: one per branch, one per condition."""
-        if isinstance(derived.query, Entities):
+        if isinstance(derived.query, q.Entities):
             return [()]
         place = int(np.searchsorted(derived.nodes, node))
         parts = derived.parts
         own: _Walk = ()
         if derived.steps is not None:
             own = tuple(step for step in derived.steps[place].tolist() if step >= 0)
-        if isinstance(derived.query, Domain):
+        if isinstance(derived.query, q.Domain):
             return [(), own]  # two, so that a step away from the entity is not joined to it
-        if isinstance(derived.query, Match):
+        if isinstance(derived.query, q.Match):
             first = len(derived.query.path)
             return [*self.walks(parts[0], node), own[:first], own[first:]]
-        if isinstance(derived.query, Quantifier):
+        if isinstance(derived.query, q.Quantifier):
             return [*self.walks(parts[0], node), *self._quantified(derived, node)]
-        if isinstance(derived.query, Where | Extreme):
+        if isinstance(derived.query, q.Where | q.Extreme):
             return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
         if own:
-            if isinstance(derived.query, Step) and derived.query.closure:
+            if isinstance(derived.query, q.Step) and derived.query.closure:
                 own = self._whole(derived, own)
             behind = self.walks(parts[0], self._start(own[0]))
             walks = [behind[0] + own] if len(behind) == 1 else [*behind, own]
             return walks + self._times(derived, own[-1])
         holding = [part for part in parts if _holds(part, node)]
-        if isinstance(derived.query, Intersection):
+        if isinstance(derived.query, q.Intersection):
             return [walk for part in holding for walk in self.walks(part, node)]
         return self.walks(holding[0], node)
 
     def _times(self, derived: Derived, step: int) -> list[_Walk]:
         """What tells when a fact holds that was walked at a time; one without is counted."""
-        if not (isinstance(derived.query, Step) and derived.query.during):
+        if not (isinstance(derived.query, q.Step) and derived.query.during):
             return []
         times = self.sets.values.times
         walks = [(2 * row,) for row in times.citations(step >> 1)]
@@ -140,14 +124,14 @@ class _Cited:
     def _counted(self, derived: Derived, node: int) -> list[_Walk]:
         """One walk to everything that a condition or an order counted, while there is room."""
         query = derived.query
-        if not isinstance(query, Where | Extreme) or query.by != "count":
+        if not isinstance(query, q.Where | q.Extreme) or query.by != "count":
             return []
         return self.onwards(node, query.path)
 
     def _quantified(self, derived: Derived, node: int) -> list[_Walk]:
         """Walks to the ends that are in the set, and why they are; also to others that count."""
         query, within = derived.query, derived.parts[1]
-        assert isinstance(query, Quantifier)
+        assert isinstance(query, q.Quantifier)
         walks: list[_Walk] = []
         for walk in self.onwards(node, query.path):
             if _holds(within, end := self._end(walk)):
@@ -169,7 +153,7 @@ class _Cited:
         head, _, tail = self.sets.kg.triples[step >> 1].tolist()
         return tail if step & 1 else head
 
-    def cite_row(self, derived: Derived, query: Rows, row: Row, most: int) -> tuple[str, ...]:
+    def cite_row(self, derived: Derived, query: q.Rows, row: Row, most: int) -> tuple[str, ...]:
         """Ids of the walks behind a row of a table, of the first `most` that it tells of."""
         candidates: list[_Walk] = []
         for member in row.members[:most].tolist():
@@ -202,7 +186,9 @@ def _holds(derived: Derived, node: int) -> bool:
     return place < len(derived.nodes) and int(derived.nodes[place]) == node
 
 
-def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _MOST) -> CitedResult:
+def cite_result(
+    sets: QuerySets, query: q.Query, result: Result, *, most: int = _MOST
+) -> CitedResult:
     """A result as an answer with its walks.
 
     Args:
@@ -214,9 +200,8 @@ def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _M
 
     Example:
         >>> from jaxkg.kg import KnowledgeGraph
-        >>> from jaxkg.query import Step
         >>> sets = QuerySets(KnowledgeGraph.from_triples([("Alien", "by", "Scott")]))
-        >>> query = Count(Step(Entities(("Scott",)), ("^by",)))
+        >>> query = q.Count(q.Step(q.Entities(("Scott",)), ("^by",)))
         >>> cited = cite_result(sets, query, sets.execute(query))
         >>> cited.entities[0].name, cited.paths[0].sentence
         ('1', 'Alien, by: Scott')
@@ -236,7 +221,7 @@ def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _M
         notes += _runner_up(cited, query, result)
         if not rows:
             abstained = f"the graph holds nothing of this kind: {reading}"
-    elif isinstance(query, Rows):
+    elif isinstance(query, q.Rows):
         entities, lacking = _table(cited, query, result, most)
         members = sum(len(row.members) for row in result.table)
         notes += _too_many(members, most)
@@ -244,17 +229,17 @@ def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _M
             notes.append(f"{lacking:,} of {len(result.derived[0].nodes):,} are in no group")
         if not rows:
             abstained = f"the graph holds no row of this kind: {reading}"
-    elif isinstance(query, Compared):
+    elif isinstance(query, q.Compared):
         ids, missing = _compared(cited, query, result, most)
         if missing:
             abstained = f"nothing to compare: {missing} leads to no value"
         else:
             entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "truth"))
             longest = max(len(derived.nodes) for derived in result.derived)
-            if isinstance(query.left, Count):
+            if isinstance(query.left, q.Count):
                 notes.append(f"both numbers hold {CLOSED_WORLD}")
                 notes += _too_many(longest, most)
-    elif isinstance(query, Calculation):
+    elif isinstance(query, q.Calculation):
         if result.number is None:
             abstained = f"{result.note}: {reading}"
         else:
@@ -262,7 +247,7 @@ def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _M
             entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "total"))
             notes += [result.note] if result.note else []
             notes += _too_many(longest, most)
-    elif isinstance(query, Total):
+    elif isinstance(query, q.Total):
         if rows:
             of, path = result.derived[0], query.path
             ids = tuple(dict.fromkeys(i for row in rows[:most] for i in cited.cite(of, row, path)))
@@ -284,11 +269,13 @@ def cite_result(sets: QuerySets, query: Query, result: Result, *, most: int = _M
     if cited.timeless:
         notes.append(f"{cited.timeless:,} facts have no time; they are assumed to hold then")
     notes += [note + COUNTED for note in _too_many(cited.counted, cited.room)]
-    columns = column_words(kg, query) if isinstance(query, Rows) else ()
+    columns = column_words(kg, query) if isinstance(query, q.Rows) else ()
     return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)
 
 
-def _table(cited: _Cited, query: Rows, result: Result, most: int) -> tuple[list[RankedEntity], int]:
+def _table(
+    cited: _Cited, query: q.Rows, result: Result, most: int
+) -> tuple[list[RankedEntity], int]:
     """A row an answer, and how many entities of the source are in no group."""
     values, kg, source = cited.sets.values, cited.sets.kg, result.derived[0]
     entities, room = [], most
@@ -308,9 +295,9 @@ def _too_many(count: int, most: int) -> list[str]:
     return [f"walks are cited for {most:,} of {count:,}"] if count > most else []
 
 
-def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
+def _runner_up(cited: _Cited, query: q.Query, result: Result) -> list[str]:
     """A note on what comes next in an order, and its walks among the cited."""
-    if not isinstance(query, Extreme) or not len(result.rows):
+    if not isinstance(query, q.Extreme) or not len(result.rows):
         return []
     further = dataclasses.replace(query, n=len(result.rows) + 1)
     derived = cited.sets.derive(further)
@@ -331,13 +318,13 @@ def _runner_up(cited: _Cited, query: Query, result: Result) -> list[str]:
 
 
 def _both(
-    cited: _Cited, query: Calculation, result: Result, most: int
+    cited: _Cited, query: q.Calculation, result: Result, most: int
 ) -> tuple[tuple[str, ...], int]:
     """Ids of the walks to both sides of a calculation, and how many of a side there are."""
     values, ids, longest = cited.sets.values, list[str](), 0
     for side, derived in zip((query.left, query.right), result.derived):
         rows = derived.nodes
-        if not isinstance(side, Count):
+        if not isinstance(side, q.Count):
             kind = value_kind(values, side) or "entity"
             rows = rows[values.keys_of(kind)[0][rows] != NONE][:1]
         longest = max(longest, len(rows))
@@ -346,12 +333,12 @@ def _both(
 
 
 def _compared(
-    cited: _Cited, query: Compared, result: Result, most: int
+    cited: _Cited, query: q.Compared, result: Result, most: int
 ) -> tuple[tuple[str, ...], str]:
     """Ids of the walks to what decided a comparison, and what is missing for one."""
     both = result.derived
     values, kg = cited.sets.values, cited.sets.kg
-    counts = isinstance(query.left, Count)
+    counts = isinstance(query.left, q.Count)
     if not counts:
         for side, derived in zip((query.left, query.right), both):
             kind = value_kind(values, side) or "entity"
@@ -365,7 +352,7 @@ def _compared(
 
 
 def _deciding(
-    sets: QuerySets, query: Compared, both: Sequence[Derived], truth: bool
+    sets: QuerySets, query: q.Compared, both: Sequence[Derived], truth: bool
 ) -> tuple[int, int] | None:
     """One entity of each side that compare as wanted; None where no pair does."""
     if not truth:
@@ -386,7 +373,7 @@ def _deciding(
 
 def query_answer(
     sets: QuerySets,
-    query: Query,
+    query: q.Query,
     result: Result,
     *,
     question: str = "",
@@ -403,6 +390,6 @@ def query_answer(
         abstained=cited.abstained,
         notes=cited.notes,
         reading=cited.reading,
-        query=query_to_dict(query),
+        query=q.query_to_dict(query),
         columns=cited.columns,
     )

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.choosing import Asked, Choice, choose_by_model
 from jaxkg.adjudicate.calls.one_shot import FAILED
@@ -22,16 +23,6 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import shortened
-from jaxkg.query import (
-    Intersection,
-    Node,
-    Query,
-    Union,
-    inverse,
-    path_query,
-    query_from_dict,
-    query_to_dict,
-)
 from jaxkg.readings import say
 from jaxkg.records import OtherReading, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
@@ -61,7 +52,7 @@ class Offer:
     reading: OtherReading
     own: bool = False
     relations: tuple[str, ...] = ()
-    query: Query | None = None
+    query: q.Query | None = None
 
 
 class OfferedQA(QuestionAnswering):
@@ -279,7 +270,7 @@ class OfferedQA(QuestionAnswering):
             yield self._own(answer, answer.reading, own)
         for other in answer.readings:
             if other.query is not None:
-                yield Offer(other, query=query_from_dict(other.query))
+                yield Offer(other, query=q.query_from_dict(other.query))
 
     def _own(self, answer: Answer, words: str, confidence: float) -> Offer:
         names = [shortened(each.name) for each in answer.entities[:_SHOWN]]
@@ -323,7 +314,7 @@ class OfferedQA(QuestionAnswering):
                 min(1.0, some.probability),
                 names,
                 len(nodes) - len(names),
-                query_to_dict(query),
+                q.query_to_dict(query),
             )
             offers.append(Offer(reading, relations=some.relations, query=query))
         return sorted(offers, key=lambda offer: -offer.reading.confidence), sure
@@ -339,7 +330,7 @@ class OfferedQA(QuestionAnswering):
         named = [node for node in nodes.tolist() if self.kg.has_name(node)]
         return np.array(named or nodes.tolist(), np.int64).tobytes()
 
-    def query(self, answer: Answer, relations: Sequence[str]) -> Query | None:
+    def query(self, answer: Answer, relations: Sequence[str]) -> q.Query | None:
         """A relation path from the linked topics as a query graph.
 
         Several topics come to what is reached from each, where there is any, else from any.
@@ -351,15 +342,15 @@ class OfferedQA(QuestionAnswering):
         branches = [self._walk(tuple(ids), relations) for ids in topics.values()]
         if len(branches) < 2:
             return branches[0] if branches else None
-        both = Intersection(tuple(branches))
-        return both if len(self.sets.execute(both).rows) else Union(tuple(branches))
+        both = q.Intersection(tuple(branches))
+        return both if len(self.sets.execute(both).rows) else q.Union(tuple(branches))
 
-    def _walk(self, topics: tuple[str, ...], relations: Sequence[str]) -> Node:
+    def _walk(self, topics: tuple[str, ...], relations: Sequence[str]) -> q.Node:
         returns = getattr(self.inner, "revisit", "topic") != "topic"
         if not getattr(self.inner, "directed", True):
             steps = [hop.split("|") for hop in relations]
-            relations = ["|".join(dict.fromkeys((*hop, *map(inverse, hop)))) for hop in steps]
-        return path_query(topics, relations, returns=returns)
+            relations = ["|".join(dict.fromkeys((*hop, *map(q.inverse, hop)))) for hop in steps]
+        return q.path_query(topics, relations, returns=returns)
 
 
 def _nth(number: int) -> str:

@@ -6,28 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.kg.queries.calculations import added, calculated, told_total
 from jaxkg.kg.queries.rules import match_kind, topics_of, where_window
 from jaxkg.kg.queries.sets import QuerySets, sides
 from jaxkg.kg.queries.tables import Groups, Row
 from jaxkg.kg.queries.windows import NONE, compares
-from jaxkg.query import (
-    Calculation,
-    Difference,
-    Domain,
-    Entities,
-    Extreme,
-    Intersection,
-    Match,
-    Node,
-    Quantifier,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Where,
-    inverse,
-)
 
 _Ends = dict[tuple[str, str], set[str]]
 
@@ -35,7 +19,9 @@ Edge = tuple[str, str, str]
 """From, relation (`^name` where it was walked backwards), to."""
 
 
-def proved(sets: QuerySets, node: Node, edges: Iterable[Edge], *, counted: bool = True) -> set[str]:
+def proved(
+    sets: QuerySets, node: q.Node, edges: Iterable[Edge], *, counted: bool = True
+) -> set[str]:
     """Ids of the entities that these edges, and the values of their ends, show a node to denote.
 
     What no part of a graph can show is asked of the whole graph: what a difference leaves out,
@@ -52,10 +38,10 @@ def proved(sets: QuerySets, node: Node, edges: Iterable[Edge], *, counted: bool 
     return _proved(sets, node, _ends_of(edges), counted)
 
 
-def proved_words(sets: QuerySets, query: Total | Calculation, edges: Iterable[Edge]) -> str:
+def proved_words(sets: QuerySets, query: q.Total | q.Calculation, edges: Iterable[Edge]) -> str:
     """What these edges alone show a number to be, as `Result.words`; see `proved`."""
     ends = _ends_of(edges)
-    if isinstance(query, Calculation):
+    if isinstance(query, q.Calculation):
         shown = (_proved(sets, side, ends, True) for side in sides(query))
         parts = [np.array(sorted(map(sets.kg.entity, names)), np.int64) for names in shown]
         return told_total(*calculated(sets.values, query, parts)[:2])
@@ -66,7 +52,7 @@ def proved_words(sets: QuerySets, query: Total | Calculation, edges: Iterable[Ed
 
 
 def proved_cells(
-    sets: QuerySets, query: Rows, row: Row, edges: Iterable[Edge]
+    sets: QuerySets, query: q.Rows, row: Row, edges: Iterable[Edge]
 ) -> tuple[str, ...] | None:
     """What these edges alone show a row of a table to tell; None where they show no such row."""
     ends = _ends_of(edges)
@@ -97,16 +83,16 @@ def _ends_of(edges: Iterable[Edge]) -> _Ends:
     ends: _Ends = {}
     for start, relation, end in edges:
         ends.setdefault((start, relation), set()).add(end)
-        ends.setdefault((end, inverse(relation)), set()).add(start)
+        ends.setdefault((end, q.inverse(relation)), set()).add(start)
     return ends
 
 
-def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]:
-    if isinstance(node, Entities):
+def _proved(sets: QuerySets, node: q.Node, ends: _Ends, counted: bool) -> set[str]:
+    if isinstance(node, q.Entities):
         return set(node.ids)
-    if isinstance(node, Domain):
+    if isinstance(node, q.Domain):
         return {start for start, name in ends if name in node.relations}
-    if isinstance(node, Step):
+    if isinstance(node, q.Step):
         source = _proved(sets, node.source, ends, counted)
         if node.during:
             return _during(sets, node, source, ends)
@@ -118,21 +104,21 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
         if node.closure == "*":
             found = found | source
         return found if node.returns else found - set(topics_of(node))
-    if isinstance(node, Intersection):
+    if isinstance(node, q.Intersection):
         return set.intersection(*(_proved(sets, part, ends, counted) for part in node.parts))
-    if isinstance(node, Union):
+    if isinstance(node, q.Union):
         return set.union(*(_proved(sets, part, ends, counted) for part in node.parts))
     found = _proved(sets, node.source, ends, counted)
-    if isinstance(node, Difference):
+    if isinstance(node, q.Difference):
         without = sets.derive(node.without).nodes
         return {e for e in found if not np.isin(sets.kg.entity(e), without)}
-    if isinstance(node, Match):
+    if isinstance(node, q.Match):
         return {e for e in found if _matched(sets, node, e, ends)}
-    if isinstance(node, Quantifier):
+    if isinstance(node, q.Quantifier):
         return _quantified(sets, node, found, ends, counted)
     reached = {entity: _along(entity, node.path, ends) for entity in found}
-    assert isinstance(node, Where | Extreme)
-    if node.by == "count" or isinstance(node, Extreme):
+    assert isinstance(node, q.Where | q.Extreme)
+    if node.by == "count" or isinstance(node, q.Extreme):
         whole = sets.derive(node)
         assert whole.keys is not None
         kept = {sets.kg.entity_ids[n]: key for n, key in zip(whole.nodes, whole.keys.tolist())}
@@ -146,7 +132,7 @@ def _proved(sets: QuerySets, node: Node, ends: _Ends, counted: bool) -> set[str]
 
 
 def _quantified(
-    sets: QuerySets, node: Quantifier, entities: set[str], ends: _Ends, counted: bool
+    sets: QuerySets, node: q.Quantifier, entities: set[str], ends: _Ends, counted: bool
 ) -> set[str]:
     """Those of which all ends in the set are shown; by others, these too."""
     whole, ids = sets.derive(node), sets.kg.entity_ids
@@ -164,7 +150,7 @@ def _quantified(
     return proven
 
 
-def _matched(sets: QuerySets, node: Match, entity: str, ends: _Ends) -> bool:
+def _matched(sets: QuerySets, node: q.Match, entity: str, ends: _Ends) -> bool:
     keys = sets.values.keys_of(match_kind(sets.values, node)).astype(np.int64)
     rows = [
         np.array([sets.kg.entity(end) for end in _along(entity, path, ends)], np.int64)
@@ -174,7 +160,7 @@ def _matched(sets: QuerySets, node: Match, entity: str, ends: _Ends) -> bool:
     return bool(compares(node.comparison, left[:, :, None], other[:, None]).any())
 
 
-def _during(sets: QuerySets, node: Step, source: Iterable[str], ends: _Ends) -> set[str]:
+def _during(sets: QuerySets, node: q.Step, source: Iterable[str], ends: _Ends) -> set[str]:
     """What a step leads to along the facts that hold then."""
     assert node.during is not None
     reached: set[str] = set()

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
+from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.queries.literals import CLOCK, as_date, as_number
 from jaxkg.kg.queries.values import KINDS, Values
 from jaxkg.kg.queries.windows import NONE, Window
-from jaxkg.query import (
-    OPERATORS,
-    Calculation,
-    Column,
-    Compared,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Intersection,
-    Match,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Value,
-    Where,
-    children,
-)
 
 DEEPEST = 64
 """Operators within each other, at most."""
-_KNOWN = frozenset(OPERATORS.values())
-ROOTS = frozenset((Count, Total, Rows, Exists, Compared, Calculation))
+_KNOWN = frozenset(q.OPERATORS.values())
+ROOTS = frozenset((q.Count, q.Total, q.Rows, q.Exists, q.Compared, q.Calculation))
 """Operators that stand at the root alone."""
-_KEEPING = Where | Match | Quantifier | Extreme | Difference
+_KEEPING = q.Where | q.Match | q.Quantifier | q.Extreme | q.Difference
 """Operators that keep some of their source."""
 
 
-def refuse_unsound(values: Values, query: Query) -> None:
+def refuse_unsound(values: Values, query: q.Query) -> None:
     """Refuse a query graph that cannot be executed over a graph.
 
     Args:
@@ -55,7 +33,7 @@ def refuse_unsound(values: Values, query: Query) -> None:
     _sound(values, query, 0)
 
 
-def refusal(values: Values, query: Query) -> str | None:
+def refusal(values: Values, query: q.Query) -> str | None:
     """Why a query graph cannot be executed; None where it can."""
     try:
         refuse_unsound(values, query)
@@ -64,63 +42,63 @@ def refusal(values: Values, query: Query) -> str | None:
     return None
 
 
-def _sound(values: Values, query: Query, depth: int) -> None:
-    while type(query) is Step and depth <= DEEPEST:  # chains, the most of all, without recursion
+def _sound(values: Values, query: q.Query, depth: int) -> None:
+    while type(query) is q.Step and depth <= DEEPEST:  # chains, the most of all, without recursion
         refuse_relations(values, query.relations)
         if query.closure or query.during:
             refuse_walk(values, query)
         _refuse_root(query.source)
         query, depth = query.source, depth + 1
     if type(query) not in _KNOWN:
-        raise JaxkgError(f"no query graph operator {query!r}; there are {', '.join(OPERATORS)}")
+        raise JaxkgError(f"no query graph operator {query!r}; there are {', '.join(q.OPERATORS)}")
     if depth > DEEPEST:
         raise JaxkgError(f"a query graph of more than {DEEPEST} operators within each other")
-    if isinstance(query, Intersection | Union):
+    if isinstance(query, q.Intersection | q.Union):
         _refuse_untupled(query.parts, type(query).__name__.lower(), "query graphs")
-    for child in children(query):
-        if not (isinstance(child, Count) and isinstance(query, Compared | Calculation)):
+    for child in q.children(query):
+        if not (isinstance(child, q.Count) and isinstance(query, q.Compared | q.Calculation)):
             _refuse_root(child)
         _sound(values, child, depth + 1)
     refuse_operator(values, query)
 
 
-def refuse_operator(values: Values, query: Query) -> None:
+def refuse_operator(values: Values, query: q.Query) -> None:
     """Refuse an operator, but a step, that cannot be executed over others that can.
 
     Raises:
         JaxkgError: as `refuse_unsound`.
     """
     name = type(query).__name__.lower()
-    if isinstance(query, Entities):
+    if isinstance(query, q.Entities):
         _refuse_untupled(query.ids, name, "entities")
         if not query.ids:
             raise JaxkgError("a query graph that starts from no entity")
         for entity in query.ids:
             values.row(entity)
-    elif isinstance(query, Domain):
+    elif isinstance(query, q.Domain):
         refuse_relations(values, query.relations, name)
-    elif isinstance(query, Intersection | Union):
+    elif isinstance(query, q.Intersection | q.Union):
         if not query.parts:
             raise JaxkgError(f"{name} of nothing")
-    elif isinstance(query, Where | Match | Quantifier | Extreme | Total):
+    elif isinstance(query, q.Where | q.Match | q.Quantifier | q.Extreme | q.Total):
         _refuse_untupled(query.path, name, "relations")
         for relation in query.path:
             values.kg.relation_code(relation)
-        if isinstance(query, Match):
+        if isinstance(query, q.Match):
             _refuse_untupled(query.other, name, "relations")
             match_kind(values, query)
             return
-        if isinstance(query, Quantifier):
+        if isinstance(query, q.Quantifier):
             _refuse_uncounted(query)
             return
-        if isinstance(query, Total):
+        if isinstance(query, q.Total):
             _refuse_unaddable(values, query)
             return
         if query.by not in ("value", "count"):
             raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
         if query.by == "count" and not query.path:
             raise JaxkgError(f"{name} counts along a path, but its path is empty")
-        if isinstance(query, Where):
+        if isinstance(query, q.Where):
             where_window(values, query)
             return
         if type(query.n) is not int or query.n < 1:
@@ -129,15 +107,15 @@ def refuse_operator(values: Values, query: Query) -> None:
             )
         if query.by == "value":
             ends_at(values, query)
-    elif isinstance(query, Rows):
+    elif isinstance(query, q.Rows):
         refuse_table(values, query)
-    elif isinstance(query, Compared):
+    elif isinstance(query, q.Compared):
         side_kind(values, query)
-    elif isinstance(query, Calculation):
+    elif isinstance(query, q.Calculation):
         calculation_kind(values, query)
 
 
-def _refuse_uncounted(node: Quantifier) -> None:
+def _refuse_uncounted(node: q.Quantifier) -> None:
     if node.by not in ("inside", "outside", "missing"):
         raise JaxkgError(f'quantifier is by "inside", "outside" or "missing", not by {node.by!r}')
     if not node.path:
@@ -148,7 +126,7 @@ def _refuse_uncounted(node: Quantifier) -> None:
         raise JaxkgError(f"a count compares with a whole number from 0, not with {node.n!r}")
 
 
-def _refuse_root(query: Query) -> None:
+def _refuse_root(query: q.Query) -> None:
     if type(query) in ROOTS:
         name = type(query).__name__.lower()
         raise JaxkgError(f"{name} must be the root of a query graph, not a part of it")
@@ -177,7 +155,7 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
     values.sound.add(relations)
 
 
-def refuse_walk(values: Values, node: Step) -> None:
+def refuse_walk(values: Values, node: q.Step) -> None:
     """Refuse a closure of another kind than there are, or at a time; and what is no time."""
     if node.closure not in ("", "+", "*"):
         raise JaxkgError(f'a closure is "+" (one step or more) or "*", not {node.closure!r}')
@@ -187,7 +165,7 @@ def refuse_walk(values: Values, node: Step) -> None:
     if node.closure:
         raise JaxkgError("a closure is walked at no time: what holds then may differ by step")
     if (
-        not isinstance(during, Value)
+        not isinstance(during, q.Value)
         or during.kind != "date"
         or _other_than_texts((during.text, during.unit, during.language))
     ):
@@ -200,36 +178,36 @@ def refuse_walk(values: Values, node: Step) -> None:
     values.sound.add(during)
 
 
-def topics_of(node: Query) -> tuple[str, ...]:
+def topics_of(node: q.Query) -> tuple[str, ...]:
     """The entities that an unbroken chain of steps began with.
 
-    >>> topics_of(Step(Step(Entities(("Alien",)), ("by",)), ("^by",)))
+    >>> topics_of(q.Step(q.Step(q.Entities(("Alien",)), ("by",)), ("^by",)))
     ('Alien',)
     """
-    while isinstance(node, Step):
+    while isinstance(node, q.Step):
         node = node.source
-    return node.ids if isinstance(node, Entities) else ()
+    return node.ids if isinstance(node, q.Entities) else ()
 
 
-def value_kind(values: Values, node: Query) -> str | None:
+def value_kind(values: Values, node: q.Query) -> str | None:
     """What the entities of a node are as values; None for entities as such."""
-    if isinstance(node, Step):
+    if isinstance(node, q.Step):
         return None if node.closure == "*" else values.kind_along(node.relations)
-    if isinstance(node, Domain):
+    if isinstance(node, q.Domain):
         return values.kind_along(node.into)
     if isinstance(node, _KEEPING):
         return value_kind(values, node.source)
-    if isinstance(node, Entities):
+    if isinstance(node, q.Entities):
         rows = [values.row(entity) for entity in node.ids]
         kinds = [kind for kind in KINDS[:3] if (values.keys_of(kind)[0][rows] != NONE).all()]
         return kinds[0] if len(kinds) == 1 else None
-    if isinstance(node, Intersection | Union):
+    if isinstance(node, q.Intersection | q.Union):
         kinds = {value_kind(values, part) for part in node.parts}
         return kinds.pop() if len(kinds) == 1 else None
-    return "number" if isinstance(node, Count) else None
+    return "number" if isinstance(node, q.Count) else None
 
 
-def ends_at(values: Values, node: Extreme) -> str:
+def ends_at(values: Values, node: q.Extreme) -> str:
     """The kind of value that an order compares.
 
     Raises:
@@ -246,7 +224,7 @@ def ends_at(values: Values, node: Extreme) -> str:
     return kind
 
 
-def _refuse_unaddable(values: Values, node: Total) -> None:
+def _refuse_unaddable(values: Values, node: q.Total) -> None:
     """Refuse a total of an empty path, or of one to no numbers or to those of several units."""
     if node.by not in ("sum", "mean"):
         raise JaxkgError(f'total is by "sum" or "mean", not by {node.by!r}')
@@ -268,7 +246,7 @@ def _refuse_numberless(values: Values, path: tuple[str, ...]) -> None:
         )
 
 
-def refuse_table(values: Values, node: Rows) -> None:
+def refuse_table(values: Values, node: q.Rows) -> None:
     """Refuse a table that cannot be told.
 
     Raises:
@@ -295,7 +273,7 @@ def refuse_table(values: Values, node: Rows) -> None:
             raise JaxkgError(f"a column is by value, count, sum, mean, min or max: {column.by!r}")
     for one in node.having:
         column = _column(node, one.column)
-        if column.by == "value" or not isinstance(one.value, Value):
+        if column.by == "value" or not isinstance(one.value, q.Value):
             raise JaxkgError(
                 "rows of a table are chosen by a number in a column, or by Where before the table"
             )
@@ -320,32 +298,32 @@ def refuse_table(values: Values, node: Rows) -> None:
         _refuse_unordered(values, node, column)
 
 
-def _column(node: Rows, number: int) -> Column:
+def _column(node: q.Rows, number: int) -> q.Column:
     if type(number) is not int or not 1 <= number <= len(node.columns):
         raise JaxkgError(f"a table of {len(node.columns)} columns has none of number {number!r}")
     return node.columns[number - 1]
 
 
-def _refuse_unordered(values: Values, node: Rows, column: Column) -> str:
+def _refuse_unordered(values: Values, node: q.Rows, column: q.Column) -> str:
     """The kind of value that a column of numbers or dates has."""
     if not column.path:
         raise JaxkgError("a column of the things themselves has no order")
-    return ends_at(values, Extreme(node.source, column.path, True))
+    return ends_at(values, q.Extreme(node.source, column.path, True))
 
 
-def last_relations(node: Where | Extreme) -> tuple[str, ...]:
+def last_relations(node: q.Where | q.Extreme) -> tuple[str, ...]:
     """The relations whose tails a condition or an order looks at."""
     if node.path:
         return node.path[-1:]
-    below: Query = node.source
+    below: q.Query = node.source
     while isinstance(below, _KEEPING):
         below = below.source
-    if isinstance(below, Domain):
+    if isinstance(below, q.Domain):
         return below.into
-    return below.relations if isinstance(below, Step) else ()
+    return below.relations if isinstance(below, q.Step) else ()
 
 
-def where_window(values: Values, node: Where) -> tuple[str, Window]:
+def where_window(values: Values, node: q.Where) -> tuple[str, Window]:
     """The kind that a condition compares, or "count", and the keys that satisfy it.
 
     Raises:
@@ -361,7 +339,7 @@ def where_window(values: Values, node: Where) -> tuple[str, Window]:
         if node.path and node.comparison == "=":
             _someone_has(values, node.path[-1], node.value)
         return "entity", window
-    if not isinstance(node.value, Value) or node.value.kind not in KINDS[:4]:
+    if not isinstance(node.value, q.Value) or node.value.kind not in KINDS[:4]:
         raise JaxkgError(f"a condition compares with a Value or an entity id, not {node.value!r}")
     if _other_than_texts((node.value.text, node.value.unit, node.value.language)):
         raise JaxkgError(
@@ -387,7 +365,7 @@ def _someone_has(values: Values, relation: str, entity: str) -> None:
         raise JaxkgError(f"no entity has {entity!r} at the end of {relation}")
 
 
-def match_kind(values: Values, node: Match) -> str:
+def match_kind(values: Values, node: q.Match) -> str:
     """What the ends of the two paths of a `Match` are compared as.
 
     Raises:
@@ -398,18 +376,18 @@ def match_kind(values: Values, node: Match) -> str:
     for relation in (*node.path, *node.other):
         values.kg.relation_code(relation)
     sides = (
-        Step(node.source, path[-1:]) if path else node.source for path in (node.path, node.other)
+        q.Step(node.source, path[-1:]) if path else node.source for path in (node.path, node.other)
     )
-    return side_kind(values, Compared(next(sides), node.comparison, next(sides)))
+    return side_kind(values, q.Compared(next(sides), node.comparison, next(sides)))
 
 
-def side_kind(values: Values, query: Compared) -> str:
+def side_kind(values: Values, query: q.Compared) -> str:
     """What the two sides of a comparison are compared as.
 
     Raises:
         JaxkgError: they are of different kinds or units, or entities that are ordered.
     """
-    counts = [isinstance(side, Count) for side in (query.left, query.right)]
+    counts = [isinstance(side, q.Count) for side in (query.left, query.right)]
     if counts[0] != counts[1]:
         raise JaxkgError("a count can be compared with another count only")
     kinds = [value_kind(values, side) for side in (query.left, query.right)]
@@ -430,13 +408,13 @@ def side_kind(values: Values, query: Compared) -> str:
     return kind
 
 
-def calculation_kind(values: Values, query: Calculation) -> str:
+def calculation_kind(values: Values, query: q.Calculation) -> str:
     """What the two sides of a calculation are: "number" or "date".
 
     Raises:
         JaxkgError: they cannot be compared, or what is wanted of them is for another kind.
     """
-    kind = side_kind(values, Compared(query.left, "=", query.right))
+    kind = side_kind(values, q.Compared(query.left, "=", query.right))
     wanted = {"difference": "number", "ratio": "number", "days": "date", "years": "date"}
     if query.by not in wanted:
         raise JaxkgError(f"a calculation is by {', '.join(wanted)}, not by {query.by!r}")
@@ -445,14 +423,14 @@ def calculation_kind(values: Values, query: Calculation) -> str:
     return kind
 
 
-def _unit(values: Values, node: Query) -> tuple[str, ...]:
+def _unit(values: Values, node: q.Query) -> tuple[str, ...]:
     while isinstance(node, _KEEPING):
         node = node.source
-    if isinstance(node, Step | Domain):
-        into = node.relations if isinstance(node, Step) else node.into
+    if isinstance(node, q.Step | q.Domain):
+        into = node.relations if isinstance(node, q.Step) else node.into
         return tuple(sorted({unit for name in into for unit in values.units[name]}))
-    if isinstance(node, Entities):
+    if isinstance(node, q.Entities):
         return tuple(sorted({values.unit(values.row(entity)) for entity in node.ids}))
-    if isinstance(node, Intersection | Union):
+    if isinstance(node, q.Intersection | q.Union):
         return _unit(values, node.parts[0])
     return ()

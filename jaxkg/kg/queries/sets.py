@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.deadline import check
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct, spread
@@ -29,26 +30,6 @@ from jaxkg.kg.queries.rules import (
 from jaxkg.kg.queries.tables import NONE_KEY, Row, order_keys, table_rows
 from jaxkg.kg.queries.values import Values
 from jaxkg.kg.queries.windows import NONE, compares
-from jaxkg.query import (
-    Calculation,
-    Compared,
-    Comparison,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Intersection,
-    Match,
-    Node,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Where,
-)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -71,7 +52,7 @@ class Derived:
             source of its first.
     """
 
-    query: Node
+    query: q.Node
     nodes: np.ndarray
     steps: np.ndarray | None = None
     ends: np.ndarray | None = None
@@ -129,7 +110,7 @@ class QuerySets:
 
     Example:
         >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott"), ("Legend", "by", "Scott")])
-        >>> QuerySets(kg).execute(Count(Step(Entities(("Scott",)), ("^by",)))).number
+        >>> QuerySets(kg).execute(q.Count(q.Step(q.Entities(("Scott",)), ("^by",)))).number
         2
     """
 
@@ -155,7 +136,7 @@ class QuerySets:
         """Edges by node."""
         return Neighbourhood(self.kg)
 
-    def execute(self, query: Query) -> Result:
+    def execute(self, query: q.Query) -> Result:
         """Execute one query graph.
 
         Raises:
@@ -165,12 +146,12 @@ class QuerySets:
         derived = tuple(map(self.derive, sides(query)))
         return root_result(query, [part.nodes for part in derived], lambda: derived, self)
 
-    def derive(self, node: Node) -> Derived:
+    def derive(self, node: q.Node) -> Derived:
         """The entities a node denotes."""
         check()
-        if isinstance(node, Entities | Domain):
+        if isinstance(node, q.Entities | q.Domain):
             return start_of(self.values, node)
-        if isinstance(node, Step):
+        if isinstance(node, q.Step):
             source = self.derive(node.source)
             if node.closure:
                 return self._closed(node, source)
@@ -184,23 +165,23 @@ class QuerySets:
                 ends, steps = ends[keep], steps[keep]
             nodes, first = np.unique(ends, return_index=True)
             return Derived(node, nodes, steps[first, None], parts=(source,))
-        if isinstance(node, Where | Extreme):
+        if isinstance(node, q.Where | q.Extreme):
             return self._conditioned(node)
-        if isinstance(node, Match):
+        if isinstance(node, q.Match):
             return self._matched(node)
-        if isinstance(node, Quantifier):
+        if isinstance(node, q.Quantifier):
             return self._quantified(node)
-        below = node.parts if not isinstance(node, Difference) else (node.source, node.without)
+        below = node.parts if not isinstance(node, q.Difference) else (node.source, node.without)
         parts = tuple(map(self.derive, below))
         every = np.concatenate([part.nodes for part in parts])
         nodes, count = np.unique(every, return_counts=True)
-        if isinstance(node, Intersection):
+        if isinstance(node, q.Intersection):
             nodes = nodes[count == len(parts)]
-        elif isinstance(node, Difference):
+        elif isinstance(node, q.Difference):
             nodes = np.setdiff1d(parts[0].nodes, parts[1].nodes)
         return Derived(node, nodes, parts=parts)
 
-    def _closed(self, node: Step, source: Derived) -> Derived:
+    def _closed(self, node: q.Step, source: Derived) -> Derived:
         """A closure, breadth first: one shortest walk to everything."""
         closed = closure(self.around, source.nodes, node.relations)
         if node.closure == "*":
@@ -251,7 +232,7 @@ class QuerySets:
             walks = further
         return [walk for walk in walks.values() if walk]
 
-    def _matched(self, node: Match) -> Derived:
+    def _matched(self, node: q.Match) -> Derived:
         """Pairs of ends of one entity; a walk to each end of the first that compares as wanted."""
         source = self.derive(node.source)
         pair, ends, steps = self.reached(source.nodes, node.path)
@@ -266,7 +247,7 @@ class QuerySets:
         walks = np.column_stack([steps[left[first]], further[right[first]]])
         return Derived(node, source.nodes[kept], walks, parts=(source,))
 
-    def _quantified(self, node: Quantifier) -> Derived:
+    def _quantified(self, node: q.Quantifier) -> Derived:
         source, within = self.derive(node.source), self.derive(node.within)
         pair, ends, _ = self.reached(source.nodes, node.path)
         every = np.bincount(pair, minlength=len(source.nodes))
@@ -282,18 +263,18 @@ class QuerySets:
         none = np.full((int(held.sum()), 0), -1, np.int64)
         return Derived(node, source.nodes[held], none, keys=inside[held], parts=(source, within))
 
-    def _conditioned(self, node: Where | Extreme) -> Derived:
+    def _conditioned(self, node: q.Where | q.Extreme) -> Derived:
         source = self.derive(node.source)
         pair, ends, steps = self.reached(source.nodes, node.path)
         if node.by == "count":
             keys = np.bincount(pair, minlength=len(source.nodes)).astype(np.int64)
-            if isinstance(node, Where):
+            if isinstance(node, q.Where):
                 place = np.flatnonzero(where_window(self.values, node)[1].holds(keys, keys))
             else:
                 place = foremost(keys, node)
             none = np.full((len(place), 0), -1, np.int64)
             return Derived(node, source.nodes[place], none, keys=keys[place], parts=(source,))
-        if isinstance(node, Where):
+        if isinstance(node, q.Where):
             kind, window = where_window(self.values, node)
             first, second = self.values.keys_of(kind)
             hits = np.flatnonzero(window.holds(first[ends], second[ends]))
@@ -345,9 +326,9 @@ def closure(
     return every[order], np.concatenate(steps)[order]
 
 
-def start_of(values: Values, node: Entities | Domain) -> Derived:
+def start_of(values: Values, node: q.Entities | q.Domain) -> Derived:
     """What a query graph starts from."""
-    if isinstance(node, Entities):
+    if isinstance(node, q.Entities):
         return Derived(
             node, np.array(sorted({values.row(entity) for entity in node.ids}), np.int32)
         )
@@ -364,7 +345,7 @@ def start_of(values: Values, node: Entities | Domain) -> Derived:
     return Derived(node, nodes.astype(np.int32), np.concatenate(steps)[first, None])
 
 
-def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
+def foremost(keys: np.ndarray, node: q.Extreme) -> np.ndarray:
     """Places of the n foremost of [K] keys, ascending; ties with the n-th are kept."""
     if not len(keys):
         return np.zeros(0, np.int64)
@@ -373,16 +354,16 @@ def foremost(keys: np.ndarray, node: Extreme) -> np.ndarray:
     return np.flatnonzero((-keys if node.largest else keys) <= last)
 
 
-def sides(query: Query) -> tuple[Node, ...]:
+def sides(query: q.Query) -> tuple[q.Node, ...]:
     """The sets right below the root of a query graph: one, or the two that are compared."""
-    if isinstance(query, Compared | Calculation):
+    if isinstance(query, q.Compared | q.Calculation):
         both = (query.left, query.right)
-        return tuple(side.source if isinstance(side, Count) else side for side in both)
-    return (query.source,) if isinstance(query, Count | Total | Rows | Exists) else (query,)
+        return tuple(side.source if isinstance(side, q.Count) else side for side in both)
+    return (query.source,) if isinstance(query, q.Count | q.Total | q.Rows | q.Exists) else (query,)
 
 
 def root_result(
-    query: Query,
+    query: q.Query,
     found: Sequence[np.ndarray],
     derive: Callable[[], tuple[Derived, ...]],
     sets: QuerySets,
@@ -398,31 +379,31 @@ def root_result(
     if type(query) not in ROOTS:  # most of all
         return Result("entities", found[0], derive=derive)
     told = functools.partial(Result, derive=derive)
-    if isinstance(query, Compared):
+    if isinstance(query, q.Compared):
         truth = compared(query, found[0], found[1], sets.values)
         return told("boolean", np.zeros(0, np.int32), truth=truth)
-    if isinstance(query, Calculation):
+    if isinstance(query, q.Calculation):
         number, unit, why = calculated(sets.values, query, found)
         rows = np.union1d(*found) if number is not None else found[0][:0]
         return told("number", rows, number=number, unit=unit, note=why)
     rows = found[0]
-    if isinstance(query, Rows):
+    if isinstance(query, q.Rows):
         table = table_rows(
             sets.values, query, rows, lambda nodes, path: sets.reached(nodes, path)[:2]
         )
         return told("table", np.array([row.key for row in table], np.int32), table=table)
-    if isinstance(query, Total):
+    if isinstance(query, q.Total):
         place, ends, _ = sets.reached(rows, query.path)
         number, unit, numbers = added(sets.values, ends, query.by)
         return told("number", rows[np.unique(place[numbers])], number=number, unit=unit)
-    if isinstance(query, Count):
+    if isinstance(query, q.Count):
         return told("number", rows, number=len(rows))
     return told("boolean", rows, truth=len(rows) > 0)
 
 
-def compared(query: Compared, left: np.ndarray, right: np.ndarray, values: Values) -> bool:
+def compared(query: q.Compared, left: np.ndarray, right: np.ndarray, values: Values) -> bool:
     """Whether some value of the left entities compares as wanted with one of the right."""
-    if isinstance(query.left, Count):
+    if isinstance(query.left, q.Count):
         return bool(
             _pairs(query.comparison, *(np.full((2, 1), len(side)) for side in (left, right)))
         )
@@ -434,7 +415,7 @@ def compared(query: Compared, left: np.ndarray, right: np.ndarray, values: Value
     return _pairs(query.comparison, *sides)
 
 
-def _pairs(comparison: Comparison, left: np.ndarray, right: np.ndarray) -> bool:
+def _pairs(comparison: q.Comparison, left: np.ndarray, right: np.ndarray) -> bool:
     """Of [2, K] keys; the bounds that a value is most easily met by decide."""
     (a, b), (c, d) = left, right
     if comparison == "=":

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.queries.literals import CLOCK, NUMBERS, XSD, as_date, as_number, literal
 from jaxkg.kg.queries.rules import (
@@ -30,29 +31,6 @@ from jaxkg.kg.queries.rules import (
     where_window,
 )
 from jaxkg.kg.queries.values import Values, count_meant
-from jaxkg.query import (
-    Calculation,
-    Column,
-    Compared,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Having,
-    Intersection,
-    Match,
-    Node,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Value,
-    Where,
-)
 
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]+")
 _DAYS = "^(-?[0-9]{4,5})(-([0-9]{2})(-([0-9]{2}))?)?(T[0-9:.]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
@@ -63,7 +41,7 @@ _NUMERIC = ", ".join(f"<{XSD}{name}>" for name in sorted(NUMBERS))
 _DATED = ", ".join(f"<{XSD}{name}>" for name in ("gYear", "gYearMonth", "date", "dateTime", "time"))
 
 
-def to_sparql(values: Values, query: Query) -> str:
+def to_sparql(values: Values, query: q.Query) -> str:
     """A query graph as a SELECT of ?answer, of ?number (a mean is not rounded), or an ASK.
 
     A table is a SELECT of ?answer (and ?member) with ?c1, ?c2 ... for its columns: a row for every
@@ -78,7 +56,7 @@ def to_sparql(values: Values, query: Query) -> str:
 
     Example:
         >>> kg = KnowledgeGraph.from_triples([("Alien", "by", "Scott")])
-        >>> print(to_sparql(Values(kg), Step(Entities(("Alien",)), ("by",))))
+        >>> print(to_sparql(Values(kg), q.Step(q.Entities(("Alien",)), ("by",))))
         SELECT DISTINCT ?answer WHERE {
           VALUES ?v1 { <urn:jaxkg:entity:Alien> }
           ?v1 <urn:jaxkg:relation:by> ?answer .
@@ -86,17 +64,17 @@ def to_sparql(values: Values, query: Query) -> str:
     """
     refuse_unsound(values, query)
     made = _Printer(values)
-    if isinstance(query, Count):
+    if isinstance(query, q.Count):
         return f"SELECT (COUNT(DISTINCT ?answer) AS ?number) WHERE {made.group(query.source)}"
-    if isinstance(query, Total):
+    if isinstance(query, q.Total):
         return made.total(query)
-    if isinstance(query, Rows):
+    if isinstance(query, q.Rows):
         return made.table(query)
-    if isinstance(query, Calculation):
+    if isinstance(query, q.Calculation):
         return made.calculation(query)
-    if isinstance(query, Exists):
+    if isinstance(query, q.Exists):
         return f"ASK {made.group(query.source)}"
-    if isinstance(query, Compared):
+    if isinstance(query, q.Compared):
         return f"ASK {{\n{_indented(made.compared(query))}\n}}"
     return f"SELECT DISTINCT ?answer WHERE {made.group(query)}"
 
@@ -153,20 +131,20 @@ class _Printer:
         self.values, self.terms = values, Terms(values.kg)
         self._fresh = (f"?v{number}" for number in itertools.count(1))
 
-    def group(self, node: Node, var: str = "?answer") -> str:
+    def group(self, node: q.Node, var: str = "?answer") -> str:
         """`{ ... }` that binds a variable to what a node denotes."""
         return f"{{\n{_indented(self.pattern(node, var))}\n}}"
 
     def term(self, entity: str) -> str:
         return self.terms.entity(self.values.kg.entity(entity))
 
-    def pattern(self, node: Node, var: str) -> str:
+    def pattern(self, node: q.Node, var: str) -> str:
         """Lines that bind a variable to what a node denotes, possibly several times."""
-        if isinstance(node, Entities):
+        if isinstance(node, q.Entities):
             return f"VALUES {var} {{ {' '.join(map(self.term, node.ids))} }}"
-        if isinstance(node, Domain):
+        if isinstance(node, q.Domain):
             return self.step(var, node.relations, next(self._fresh))
-        if isinstance(node, Step):
+        if isinstance(node, q.Step):
             before = next(self._fresh)
             walk = self.closure(before, node, var) if node.closure else None
             lines = [
@@ -177,25 +155,25 @@ class _Printer:
                 barred = map(self.term, topics_of(node))
                 lines += [f"FILTER(!sameTerm({var}, {term}))" for term in barred]
             return "\n".join(lines)
-        if isinstance(node, Intersection):
+        if isinstance(node, q.Intersection):
             return "\n".join(self.group(part, var) for part in node.parts)
-        if isinstance(node, Union):
+        if isinstance(node, q.Union):
             return " UNION ".join(self.group(part, var) for part in node.parts)
-        if isinstance(node, Difference):
+        if isinstance(node, q.Difference):
             return f"{self.group(node.source, var)}\nMINUS {self.group(node.without, var)}"
-        if isinstance(node, Where):
+        if isinstance(node, q.Where):
             return self.where(node, var)
-        if isinstance(node, Match):
+        if isinstance(node, q.Match):
             lines, left = self.path(var, node.path)
             more, right = self.path(var, node.other)
             held = self.both(left, right, match_kind(self.values, node), node.comparison)
             return "\n".join([self.group(node.source, var), *lines, *more, *held])
-        if isinstance(node, Quantifier):
+        if isinstance(node, q.Quantifier):
             return self.quantified(node, var)
         return self.extreme(node, var)
 
     def step(
-        self, start: str, relations: tuple[str, ...], end: str, during: Value | None = None
+        self, start: str, relations: tuple[str, ...], end: str, during: q.Value | None = None
     ) -> str:
         """Triples that walk any of the relations."""
         walked = []
@@ -206,7 +184,7 @@ class _Printer:
             walked.append(f"{ends[0]} {relation} {ends[1]} .{held}")
         return " UNION ".join(f"{{ {one} }}" for one in walked) if walked[1:] else walked[0]
 
-    def during(self, head: str, tail: str, relation: str, during: Value) -> str:
+    def during(self, head: str, tail: str, relation: str, during: q.Value) -> str:
         """A filter of facts that hold in a time, or have none."""
         times, days = self.values.times, as_date(during.text)
         if not len(times.fact) or days is None:
@@ -232,7 +210,7 @@ class _Printer:
         held = _indented("\n".join([*about, timed, *without]))
         return f"\nFILTER(!EXISTS {{\n{some}\n}} || EXISTS {{\n{held}\n}})"
 
-    def closure(self, start: str, node: Step, end: str) -> str:
+    def closure(self, start: str, node: q.Step, end: str) -> str:
         """A walk of several steps as a property path."""
         hops = []
         for name in node.relations:
@@ -251,7 +229,7 @@ class _Printer:
             start = end
         return lines, start
 
-    def where(self, node: Where, var: str) -> str:
+    def where(self, node: q.Where, var: str) -> str:
         if node.by == "count":
             found = next(self._fresh)
             counted = self.counted(node, var, found)
@@ -264,7 +242,7 @@ class _Printer:
             return "\n".join([*lines, f"FILTER({'!' * (node.comparison == '!=')}{same})"])
         return "\n".join([*lines, *self.compares(end, kind, node)])
 
-    def quantified(self, node: Quantifier, var: str) -> str:
+    def quantified(self, node: q.Quantifier, var: str) -> str:
         """How many ends are in a set, others, or how many of the set are no end."""
         path, end = self.path(var, node.path)
         found, other = next(self._fresh), next(self._fresh)
@@ -284,10 +262,10 @@ class _Printer:
         counted = _grouped(var, what, found, lines)
         return f"{{ {counted} }}\nFILTER({found} {node.comparison} {node.n})"
 
-    def compares(self, end: str, kind: str, node: Where) -> list[str]:
+    def compares(self, end: str, kind: str, node: q.Where) -> list[str]:
         """Lines that hold where the value of `end` compares with a constant as wanted."""
         value = node.value
-        assert isinstance(value, Value)
+        assert isinstance(value, q.Value)
         if kind == "text":
             return self.text_compares(end, node.comparison, value)
         lines, key = self.value(end, kind)
@@ -315,7 +293,7 @@ class _Printer:
         named = f"COALESCE({found}, {_quoted('')}) = {_quoted(unit)}"
         return [f"OPTIONAL {{ {end} <urn:jaxkg:unit> {found} . }}", f"FILTER({named})"]
 
-    def text_compares(self, end: str, comparison: str, value: Value) -> list[str]:
+    def text_compares(self, end: str, comparison: str, value: q.Value) -> list[str]:
         text = next(self._fresh)
         named = f"{end} <urn:jaxkg:text> {text} ."
         if self.terms.literals:
@@ -361,7 +339,7 @@ class _Printer:
             lines.append(f"BIND({date} AS {var})")
         return lines, (first, last)
 
-    def extreme(self, node: Extreme, var: str) -> str:
+    def extreme(self, node: q.Extreme, var: str) -> str:
         best, other, last = (next(self._fresh) for _ in range(3))
         first = "MAX" if node.largest else "MIN"
         order = "DESC" if node.largest else "ASC"
@@ -377,7 +355,7 @@ class _Printer:
             ]
         )
 
-    def keyed(self, node: Extreme, var: str, key: str, first: str) -> str:
+    def keyed(self, node: q.Extreme, var: str, key: str, first: str) -> str:
         """A SELECT of every entity of the source with what it is ordered by."""
         if node.by == "count":
             return self.counted(node, var, key)
@@ -386,13 +364,13 @@ class _Printer:
         inside = [self.group(node.source, var), *lines, *more]
         return _grouped(var, f"{first}({_ordering(value)})", key, inside)
 
-    def counted(self, node: Where | Extreme, var: str, key: str) -> str:
+    def counted(self, node: q.Where | q.Extreme, var: str, key: str) -> str:
         """A SELECT of every entity of the source with how many its path leads to."""
         lines, end = self.path(var, node.path)
         path = ["OPTIONAL {", _indented("\n".join(lines)), "}"]
         return _grouped(var, f"COUNT(DISTINCT {end})", key, [self.group(node.source, var), *path])
 
-    def total(self, query: Total) -> str:
+    def total(self, query: q.Total) -> str:
         """A SELECT of ?number over every entity with each of its numbers."""
         lines, end = self.path("?answer", query.path)
         more, value = self.value(end, "number")
@@ -402,7 +380,7 @@ class _Printer:
         what = f"{'SUM' if query.by == 'sum' else 'AVG'}({value}) AS ?number"
         return f"SELECT ({what}) WHERE {{\n{_indented(each)}\n}}"
 
-    def table(self, query: Rows) -> str:
+    def table(self, query: q.Rows) -> str:
         """A SELECT of what rows are of, and of their columns."""
         of, order = _of(query), "DESC" if query.largest else "ASC"
         lines = self.rows(query, "?key")
@@ -436,7 +414,7 @@ class _Printer:
         return f"SELECT DISTINCT {told} WHERE {{\n{inside}\n}}{ordered}"
 
     def rows(
-        self, query: Rows, key: str, answer: str = "?answer", member: str = "?member"
+        self, query: q.Rows, key: str, answer: str = "?answer", member: str = "?member"
     ) -> list[str]:
         """Lines that bind what rows are of, of those that are kept, and what orders them."""
         of, (lines, _) = _of(query, answer, member), self.members(query, answer, member)
@@ -449,21 +427,21 @@ class _Printer:
         if query.order:
             ordered = query.columns[query.order - 1]
             if ordered.by == "value":
-                ordered = Column(ordered.path, "max" if query.largest else "min")
+                ordered = q.Column(ordered.path, "max" if query.largest else "min")
             told = "\n".join(self.column(query, ordered, key, answer, member))
             every = not (query.top or query.last or query.first > 1)
             lines.append(f"OPTIONAL {{\n{_indented(told)}\n}}" if every else told)
         return lines
 
-    def members(self, query: Rows, answer: str, member: str) -> tuple[list[str], str]:
+    def members(self, query: q.Rows, answer: str, member: str) -> tuple[list[str], str]:
         """Lines that bind what a row is of and an entity that it tells of; that one's variable."""
         one = member if query.top else next(self._fresh) if query.per else answer
         return [self.group(query.source, one), *self.path(one, query.per, answer)[0]], one
 
     def column(
         self,
-        query: Rows,
-        column: Column,
+        query: q.Rows,
+        column: q.Column,
         var: str,
         answer: str = "?answer",
         member: str = "?member",
@@ -477,7 +455,7 @@ class _Printer:
         if column.by == "count":
             path = ["OPTIONAL {", _indented("\n".join(path)), "}"] if path else []
             return [f"{{ {_grouped(of, f'COUNT(DISTINCT {end})', var, [*lines, *path])} }}"]
-        kind = ends_at(self.values, Extreme(query.source, column.path, True))
+        kind = ends_at(self.values, q.Extreme(query.source, column.path, True))
         more, value = self.value(end, kind)
         inside = [*lines, *path, *more]
         if column.by in ("sum", "mean"):
@@ -487,11 +465,11 @@ class _Printer:
         how = {"sum": "SUM", "mean": "AVG", "min": "MIN", "max": "MAX"}[column.by]
         return [f"{{ {_grouped(of, f'{how}({_ordering(value)})', var, inside)} }}"]
 
-    def having(self, query: Rows, one: Having, column: Column, found: str) -> str:
+    def having(self, query: q.Rows, one: q.Having, column: q.Column, found: str) -> str:
         """A filter of rows by what a column tells."""
         kind = "number"
         if column.by in ("min", "max"):
-            kind = ends_at(self.values, Extreme(query.source, column.path, True))
+            kind = ends_at(self.values, q.Extreme(query.source, column.path, True))
         if kind == "date":
             days = as_date(one.value.text)
             assert days is not None  # refused before
@@ -504,18 +482,18 @@ class _Printer:
             constant = str(int(one.value.text.strip().lower() == "true"))
         return f"FILTER({found} {one.comparison} {constant})"
 
-    def numbered(self, side: Count, var: str) -> str:
+    def numbered(self, side: q.Count, var: str) -> str:
         """A group that binds a variable to how many there are."""
         counted = next(self._fresh)
         inside = self.group(side.source, counted)
         return f"{{ SELECT (COUNT(DISTINCT {counted}) AS {var}) WHERE {inside} }}"
 
-    def calculation(self, query: Calculation) -> str:
+    def calculation(self, query: q.Calculation) -> str:
         """A SELECT of ?number; of no row where a side has not one value."""
         kind, lines, sides = calculation_kind(self.values, query), list[str](), list[str]()
         for side in (query.left, query.right):
             var = next(self._fresh)
-            if isinstance(side, Count):
+            if isinstance(side, q.Count):
                 lines.append(self.numbered(side, var))
                 sides.append(var)
                 continue
@@ -537,13 +515,13 @@ class _Printer:
         having = " && ".join(held)
         return f"SELECT ({number} AS ?number) WHERE {{\n{inside}\n}} HAVING ({having})"
 
-    def compared(self, query: Compared) -> str:
+    def compared(self, query: q.Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)
-        if isinstance(query.left, Count):
-            assert isinstance(query.right, Count)
+        if isinstance(query.left, q.Count):
+            assert isinstance(query.right, q.Count)
             lines = [self.numbered(query.left, left), self.numbered(query.right, right)]
             return "\n".join([*lines, f"FILTER({left} {query.comparison} {right})"])
-        assert not isinstance(query.right, Count)
+        assert not isinstance(query.right, q.Count)
         lines = [self.group(query.left, left), self.group(query.right, right)]
         held = self.both(left, right, side_kind(self.values, query), query.comparison)
         return "\n".join([*lines, *held])
@@ -560,7 +538,7 @@ class _Printer:
         return [*more, *further, f"FILTER({one} {comparison} {other})"]
 
 
-def _of(query: Rows, answer: str = "?answer", member: str = "?member") -> str:
+def _of(query: q.Rows, answer: str = "?answer", member: str = "?member") -> str:
     """Variables that tell the rows of a table apart."""
     return f"{answer} {member}" if query.top else answer
 

@@ -6,24 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.kg.queries.sets import QuerySets, closure, sides
 from jaxkg.kg.stores.around import Surroundings, TopicGraph
 from jaxkg.kg.stores.store import Runs
-from jaxkg.query import (
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Extreme,
-    Intersection,
-    Match,
-    Quantifier,
-    Query,
-    Step,
-    Total,
-    Union,
-    Where,
-)
 
 
 def counted_rows(graph: TopicGraph, around: Surroundings) -> np.ndarray:
@@ -40,7 +26,7 @@ def counted_rows(graph: TopicGraph, around: Surroundings) -> np.ndarray:
 def cuts_met(
     graph: TopicGraph,
     sets: QuerySets,
-    queries: Sequence[Query],
+    queries: Sequence[q.Query],
     cuts: Runs,
     counted: np.ndarray,
     names: Sequence[str],
@@ -65,7 +51,7 @@ def cuts_met(
     beyond: list[Runs] = []
     everywhere: dict[str, None] = {}
     for query in queries:
-        for side in (query,) if isinstance(query, Total) else sides(query):
+        for side in (query,) if isinstance(query, q.Total) else sides(query):
             for nodes, relation in _steps(sets, side):
                 if nodes is None:
                     everywhere[relation] = None
@@ -82,36 +68,38 @@ def cuts_met(
     return Runs(*(np.concatenate(columns) for columns in zip(*parts))), tuple(everywhere)
 
 
-def _steps(sets: QuerySets, node: Query) -> Iterator[tuple[np.ndarray | None, str]]:
+def _steps(sets: QuerySets, node: q.Query) -> Iterator[tuple[np.ndarray | None, str]]:
     """(entities, relation) of every step that a query graph takes; None for all there are."""
-    if isinstance(node, Domain):
+    if isinstance(node, q.Domain):
         for relation in node.relations:
             yield None, relation
         return
-    if isinstance(node, Entities):
+    if isinstance(node, q.Entities):
         return
-    if isinstance(node, Intersection | Union):
+    if isinstance(node, q.Intersection | q.Union):
         for part in node.parts:
             yield from _steps(sets, part)
         return
-    if isinstance(node, Difference | Quantifier):
-        yield from _steps(sets, node.without if isinstance(node, Difference) else node.within)
-    if isinstance(node, Difference):
+    if isinstance(node, q.Difference | q.Quantifier):
+        yield from _steps(sets, node.without if isinstance(node, q.Difference) else node.within)
+    if isinstance(node, q.Difference):
         yield from _steps(sets, node.source)
         return
-    assert isinstance(node, Step | Where | Match | Quantifier | Extreme | Count | Total)
+    assert isinstance(
+        node, q.Step | q.Where | q.Match | q.Quantifier | q.Extreme | q.Count | q.Total
+    )
     yield from _steps(sets, node.source)
-    if isinstance(node, Count):
+    if isinstance(node, q.Count):
         return
     nodes = sets.derive(node.source).nodes
-    if isinstance(node, Step):
+    if isinstance(node, q.Step):
         if node.closure:
             further = closure(sets.around, nodes, node.relations)[0]
             nodes = np.union1d(nodes, further)
         for relation in node.relations:
             yield nodes, relation
         return
-    for path in (node.path, node.other) if isinstance(node, Match) else (node.path,):
+    for path in (node.path, node.other) if isinstance(node, q.Match) else (node.path,):
         ends = nodes
         for relation in path:
             yield ends, relation

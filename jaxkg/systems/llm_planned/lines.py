@@ -15,34 +15,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jaxkg import query as q
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.queries.literals import as_date, as_number, as_truth
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import (
-    Calculation,
-    Column,
-    Compared,
-    Comparison,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Having,
-    Intersection,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Value,
-    Where,
-    inverse,
-)
 
 _ARROW = r"(->|<-|→|←|\^)?\s*"
 _ALL = re.compile(r"(?:all\s+)?\(?(.*?)\)?", re.IGNORECASE | re.DOTALL)
@@ -61,7 +39,7 @@ _ROOT = re.compile(rf"(count|exists|sum|mean)(?:\s+{_ARROW}(.+))?", re.IGNORECAS
 _QUANTITY = re.compile(
     rf"(?:(none|only|all)|(exactly|at least|at most)\s+(\d+))\s+of\s+{_ARROW}(.+)", re.IGNORECASE
 )
-_HOW: dict[str | None, Comparison] = {"at least": ">=", "at most": "<="}
+_HOW: dict[str | None, q.Comparison] = {"at least": ">=", "at most": "<="}
 _BY: dict[str | None, Any] = {"only": "outside", "all": "missing"}
 _CALCULATIONS: dict[str, Any] = {
     "minus": "difference", "divided by": "ratio", "days since": "days", "years since": "years",
@@ -85,7 +63,7 @@ class ReadLines:
         empty: where nothing is left, the line and what was there before it; else "".
     """
 
-    query: Query | None
+    query: q.Query | None
     empty: str = ""
 
 
@@ -125,7 +103,7 @@ class LineReader:
         for number, text in enumerate(parts, start=1):
             try:
                 compares = _LAST.match(text) is not None
-                if isinstance(query, Count | Exists | Total | Rows) and not compares:
+                if isinstance(query, q.Count | q.Exists | q.Total | q.Rows) and not compares:
                     raise JaxkgError("nothing comes after a count, exists, sum, mean or table")
                 if _COMBINE.fullmatch(text) or _QUANTITY.fullmatch(text):
                     if query is None:
@@ -163,36 +141,37 @@ class LineReader:
         if found := _ROOT.fullmatch(text):
             kind = found[1].lower()
             if kind in ("count", "exists"):
-                return Count(source) if kind == "count" else Exists(source)
+                return q.Count(source) if kind == "count" else q.Exists(source)
             path = tuple(self._ways(found[2], found[3] or ""))[:1]
-            return Total(source, path, by="sum" if kind == "sum" else "mean")
+            return q.Total(source, path, by="sum" if kind == "sum" else "mean")
         if found := _TABLE.fullmatch(text):
             return self._table(source, *found.groups())
         raise JaxkgError("it is no operation; begin with ->, <-, where, largest, count, ...")
 
     def _start(self, text: str) -> Any:
         if ids := self.topics.find(text):
-            return Entities(ids)
+            return q.Entities(ids)
         if self.classes:
             named = _ALL.fullmatch(text)[1]  # pyright: ignore[reportOptionalSubscript]
             [name] = Candidates((name, name) for name in self.classes).find(named) or [None]
             if name is not None:
-                return Domain(self.classes[name])
+                return q.Domain(self.classes[name])
         raise JaxkgError(f"{text!r} is neither a topic that was offered nor a class")
 
     def _step(self, source: Any, arrow: str, closure: Any, name: str) -> Any:
         during = None
         if (found := _DURING.fullmatch(name)) and not self.relations.find(name):
-            name, during = found[1], Value("date", found[2])
+            name, during = found[1], q.Value("date", found[2])
         steps = [
-            Step(source, (way,), closure != "", closure, during) for way in self._ways(arrow, name)
+            q.Step(source, (way,), closure != "", closure, during)
+            for way in self._ways(arrow, name)
         ]
         return next((step for step in steps if not self.sets.execute(step).empty), steps[0])
 
     def _table(self, source: Any, arrow: str | None, per: str | None, told: str) -> Any:
         """A table: its columns, and what orders and keeps its rows."""
-        columns: list[Column] = []
-        having: list[Having] = []
+        columns: list[q.Column] = []
+        having: list[q.Having] = []
         how: dict[str, Any] = {}
         ways = [(way,) for way in self._ways(arrow, per)] if per else [()]
 
@@ -202,7 +181,7 @@ class LineReader:
             assert found is not None
             by: Any = (found[1] or "value").lower()
             path = tuple(self._way(source, found[2], found[3])) if found[3].strip() else ()
-            if (made := Column(path, by)) not in columns:
+            if (made := q.Column(path, by)) not in columns:
                 columns.append(made)
             return columns.index(made) + 1
 
@@ -213,12 +192,12 @@ class LineReader:
                 how |= {"order": column(found[3]), "largest": found[1].lower() == "largest"}
                 how["last"] = int(found[2] or 0)
             elif found := _HAVING.fullmatch(part):
-                values = [v for v in self._values(found[3]) if isinstance(v, Value)]
-                having.append(Having(column(found[1]), found[2], values[0]))  # pyright: ignore
+                values = [v for v in self._values(found[3]) if isinstance(v, q.Value)]
+                having.append(q.Having(column(found[1]), found[2], values[0]))  # pyright: ignore
             else:
                 column(part)
         return self._sound(
-            [Rows(source, tuple(columns), way, tuple(having), **how) for way in ways]
+            [q.Rows(source, tuple(columns), way, tuple(having), **how) for way in ways]
         )
 
     def _joined(self, before: tuple[Any, str] | None, query: Any) -> Any:
@@ -231,30 +210,30 @@ class LineReader:
             how, by = _HOW.get(how and how.lower(), "="), _BY.get(every and every.lower(), "inside")
             return self._sound(
                 [
-                    Quantifier(first, (way,), query, how, int(n or 0), by)
+                    q.Quantifier(first, (way,), query, how, int(n or 0), by)
                     for way in self._ways(arrow, name)
                 ]
             )
         word = word.lower()
         if word.startswith("compare"):
-            return Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
+            return q.Compared(first, word.removeprefix("compare").strip(), query)  # type: ignore[arg-type]
         if by := _CALCULATIONS.get(word):
-            return Calculation(first, by, query)
+            return q.Calculation(first, by, query)
         if word == "except":
-            return Difference(first, query)
-        return (Intersection if word == "and" else Union)((first, query))
+            return q.Difference(first, query)
+        return (q.Intersection if word == "and" else q.Union)((first, query))
 
     def _way(self, source: Any, arrow: str | None, name: str) -> list[str]:
         """A relation the way that leads somewhere from what there is."""
         ways = self._ways(arrow, name)
-        leads = (way for way in ways if not self.sets.execute(Step(source, (way,))).empty)
+        leads = (way for way in ways if not self.sets.execute(q.Step(source, (way,))).empty)
         return [next(leads, ways[0])]
 
     def _order(self, source: Any, word: str, n: str | None, arrow: str, name: str) -> Any:
         word = word.lower()
         by = "count" if word in ("most", "fewest") else "value"
         found = [
-            Extreme(source, (way,), word in ("largest", "most"), int(n or 1), by=by)
+            q.Extreme(source, (way,), word in ("largest", "most"), int(n or 1), by=by)
             for way in self._ways(arrow, name)
         ]
         return self._sound(found)
@@ -265,7 +244,7 @@ class LineReader:
         by = "count" if counted else "value"
         return self._sound(
             [
-                Where(source, (way,), comparison.lower(), each, by=by)
+                q.Where(source, (way,), comparison.lower(), each, by=by)
                 for way in self._ways(arrow, name)
                 for each in self._values(value)
             ]
@@ -285,20 +264,20 @@ class LineReader:
         if not (found := self.relations.find(name)):
             raise JaxkgError(f"{name!r} is no relation offered")
         back = arrow in _BACKWARDS
-        return [inverse(one) if flip else one for flip in (back, not back) for one in found]
+        return [q.inverse(one) if flip else one for flip in (back, not back) for one in found]
 
-    def _values(self, text: str) -> list[Value | str]:
+    def _values(self, text: str) -> list[q.Value | str]:
         """What a value may be meant as: an entity, a number, a date, yes or no, a text."""
         text, kg = text.strip().strip("\"'"), self.sets.kg
-        found: list[Value | str] = [*self.topics.find(text)]
+        found: list[q.Value | str] = [*self.topics.find(text)]
         found += [kg.entity_ids[row] for row in kg.entity_names.rows(text)][:1]
         if number := as_number(text):
-            found.append(Value("number", str(number[0]), number[1]))
+            found.append(q.Value("number", str(number[0]), number[1]))
         if as_date(text):
-            found.append(Value("date", text))
+            found.append(q.Value("date", text))
         if (truth := as_truth(text)) is not None:
-            found.append(Value("boolean", str(truth).lower()))
-        return [*found, Value("text", text)]
+            found.append(q.Value("boolean", str(truth).lower()))
+        return [*found, q.Value("text", text)]
 
 
 def _ends_chain(before: tuple[Any, str] | None, text: str) -> bool:
