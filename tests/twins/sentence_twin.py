@@ -3,30 +3,10 @@
 import dataclasses
 import re
 
-from jaxkg.query import (
-    Calculation,
-    Column,
-    Compared,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Having,
-    Intersection,
-    Match,
-    Quantifier,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Value,
-    Where,
-)
+from jaxkg import query as q
 from jaxkg.readings.labels import graph_words, plural
 
-IT = Entities(("\x00it",))
+IT = q.Entities(("\x00it",))
 CLASS = re.compile(r"[^\W_]+(?:[ -][^\W_]+)*?(?= whose | that | linked | with the | of all|$)")
 END_OF_NAME = re.compile(
     r"\]|\?$|$| (?:or|except|whose|that|where|over|is|are|linked|and (?:whose|that|with|where)|"
@@ -108,7 +88,7 @@ class Grammar:
             for code in words.type_codes:
                 relation = "^" + kg.relations[code]
                 if noun := words.class_told(relation, entity):
-                    node = Step(Entities((entity,)), (relation,))
+                    node = q.Step(q.Entities((entity,)), (relation,))
                     self.classes[noun] = self.classes[plural(noun)] = node
 
     @staticmethod
@@ -178,18 +158,18 @@ class Grammar:
                 second = self._side()
                 self._need("]")
                 sides = (first, second) if by in ("difference", "ratio") else (second, first)
-                return Calculation(sides[0], by, sides[1])
+                return q.Calculation(sides[0], by, sides[1])
         if self._take("how many "):
-            return Count(self._counted())
+            return q.Count(self._counted())
         if self._take("are there any "):
-            found = Exists(self._counted())
+            found = q.Exists(self._counted())
             self._need("?")
             return found
         if self.text.endswith("?") and self._take("is "):
             left = self._side()
             comparison = COMPARED[self._need(*(f" {words}" for words in COMPARED)).strip()]
             self._need(" ")
-            found = Compared(left, comparison, self._side())
+            found = q.Compared(left, comparison, self._side())
             self._need("?")
             return found
         if total := self._try(self._total):
@@ -197,7 +177,7 @@ class Grammar:
         return self._sets()
 
     def _side(self):
-        return Count(self._unit()) if self._take("the number of ") else self._unit()
+        return q.Count(self._unit()) if self._take("the number of ") else self._unit()
 
     def _total(self):
         by = {"sum": "sum", "average": "mean"}[self._need("the sum of ", "the average of ")[4:-4]]
@@ -206,15 +186,15 @@ class Grammar:
             self._need(" of ")
             start = self.at
             if self._every() and self.at == len(self.text):
-                return Total(Domain(path[:1]), path, by)
+                return q.Total(q.Domain(path[:1]), path, by)
             self.at = start
-            return Total(self._unit(), path, by)
+            return q.Total(self._unit(), path, by)
         self._need("[")
         inside = self._sets()
         self._need("]")
         if self._take(" over "):
-            return Total(self._unit(), path_of(inside), by)
-        return Total(inside, (), by)
+            return q.Total(self._unit(), path_of(inside), by)
+        return q.Total(inside, (), by)
 
     def _counted(self):
         if self._take("of "):
@@ -240,7 +220,7 @@ class Grammar:
             elif part.startswith("where "):
                 place, end = self._place(words, part, "where ", " is ")
                 comparison, value = self._all_of(part[end:], self._value)
-                given["having"] = (*given.get("having", ()), Having(place, comparison, value))
+                given["having"] = (*given.get("having", ()), q.Having(place, comparison, value))
             elif part.startswith("ordered by "):
                 given["order"], end = self._place(words, part, "ordered by ", " from the ")
                 given["largest"] = {"largest": True, "smallest": False}[part[end:]]
@@ -249,7 +229,7 @@ class Grammar:
             else:
                 first, last = re.fullmatch(r"rows (\d+) to (\d+|the end)", part).groups()
                 given |= {"first": int(first), "last": 0 if last == "the end" else int(last)}
-        found = Rows(self._all_of(source, self._sets), tuple(columns), **given)
+        found = q.Rows(self._all_of(source, self._sets), tuple(columns), **given)
         self.text, self.at = self.text[: self.at], self.at
         return found
 
@@ -270,14 +250,14 @@ class Grammar:
 
     def _column(self, text):
         if text in ("the number", "which"):
-            return Column((), "count" if text == "the number" else "value")
+            return q.Column((), "count" if text == "the number" else "value")
         if found := re.fullmatch(r"the (number|sum|average) of (.*)", text):
             by = {"number": "count", "sum": "sum", "average": "mean"}[found[1]]
-            return Column(self._all_of(found[2], self._way), by)
+            return q.Column(self._all_of(found[2], self._way), by)
         if found := re.fullmatch(rf"the ({ORDER}) (.*)", text):
             by = "max" if ORDERS[found[1]][0] else "min"
-            return Column(self._all_of(found[2], self._way), by)
-        return Column(self._all_of(text, self._way))
+            return q.Column(self._all_of(found[2], self._way), by)
+        return q.Column(self._all_of(text, self._way))
 
     def _place(self, words, part, before, after):
         told = max((w for w in words if part.startswith(f"{before}{w}{after}")), key=len)
@@ -286,18 +266,18 @@ class Grammar:
     # Sets
 
     def _sets(self):
-        for alone, made in (("all of [", Intersection), ("any of [", Union)):
+        for alone, made in (("all of [", q.Intersection), ("any of [", q.Union)):
             if self._take(alone):
                 found = made((self._sets(),))
                 self._need("]")
                 return found
         parts = [self._unit()]
-        for joint, made in ((" or ", Union), (" that are also ", Intersection)):
+        for joint, made in ((" or ", q.Union), (" that are also ", q.Intersection)):
             while self._take(joint):
                 parts.append(self._unit())
             if len(parts) > 1:
                 return made(tuple(parts))
-        return Difference(parts[0], self._unit()) if self._take(" except ") else parts[0]
+        return q.Difference(parts[0], self._unit()) if self._take(" except ") else parts[0]
 
     def _unit(self):
         if not self._take("["):
@@ -309,7 +289,7 @@ class Grammar:
             self._need("] is ")
             comparison = COMPARED[self._need(*COMPARED)]
             self._need(" [")
-            found = Match(found, path, comparison, path_of(self._sets()))
+            found = q.Match(found, path, comparison, path_of(self._sets()))
             self._need("]")
             return found
         if self._take(" for which "):
@@ -330,20 +310,20 @@ class Grammar:
         by = "outside" if every == "all" else by
         second = self._unit_alone()
         path, within = (second, first) if by == "missing" else (first, second)
-        return Quantifier(source, path_of(path), within, comparison, n, by)
+        return q.Quantifier(source, path_of(path), within, comparison, n, by)
 
     def _phrase(self):
         if self._take("either "):
             names = [self._name()]
             while self._take(" or "):
                 names.append(self._name())
-            return Entities(tuple(names))
+            return q.Entities(tuple(names))
         if self._match(r"nothing(?= |$|\]|\?)"):
-            return Entities(())
+            return q.Entities(())
         if self._take("during "):
             date = self._quoted() if self._see('"') else self._match(r"[^ ]+")[0]
             self._need(" ")
-            return dataclasses.replace(self._unit_alone(), during=Value("date", date))
+            return dataclasses.replace(self._unit_alone(), during=q.Value("date", date))
         if self._take("what "):
             return self._what()
         for rule in (self._domain, self._all, self._the, self._stepped):
@@ -352,7 +332,7 @@ class Grammar:
         return self._entity()
 
     def _entity(self):
-        return IT if self._match(r"it(?= |$|\])") else Entities((self._name(),))
+        return IT if self._match(r"it(?= |$|\])") else q.Entities((self._name(),))
 
     def _name(self):
         if self._see('"'):
@@ -372,7 +352,7 @@ class Grammar:
             source = self._unit_alone()
             self._need(" ")
             closure = ADVERBS[self._take(*ADVERBS)]
-            return Step(source, (self._one_of(self.verb),), returns, closure)
+            return q.Step(source, (self._one_of(self.verb),), returns, closure)
         start, found = self.at, []
         for adverb, closure in ADVERBS.items():
             for verb, relation in self.verb:
@@ -383,8 +363,8 @@ class Grammar:
                         found.append((at.end(), name, relation, closure))
         assert len({end for end, *_ in found}) == 1, f"{found} in {self.text!r}"
         self.at, name, relation, closure = found[0]
-        source = IT if name == "it" else Entities((self.names[name][0],))
-        return Step(source, (relation,), returns, closure)
+        source = IT if name == "it" else q.Entities((self.names[name][0],))
+        return q.Step(source, (relation,), returns, closure)
 
     def _unit_alone(self):
         if not self._take("["):
@@ -399,12 +379,12 @@ class Grammar:
             self.at += len(" whose ")
             path = self._nouns()
             self._need(" is ")
-            return self._conditions(Where(Domain(path[:1]), path, *self._value()), False)
+            return self._conditions(q.Where(q.Domain(path[:1]), path, *self._value()), False)
         self._need(" that ")
         relations = [self._has()]
         while self._see(" or ") and (more := self._try(self._another_has)):
             relations.append(more)
-        return self._conditions(Domain(tuple(relations)), False)
+        return self._conditions(q.Domain(tuple(relations)), False)
 
     def _every(self):
         return self._match(rf"(?:everything|anything|(?:every|any) {CLASS.pattern})")
@@ -416,7 +396,7 @@ class Grammar:
         while self._take(" or "):
             relations.append(self._has())
         assert re.match(r"[]?]|$", self._rest())
-        return Domain(tuple(relations))
+        return q.Domain(tuple(relations))
 
     def _another_has(self):
         self._need(" or ")
@@ -464,7 +444,7 @@ class Grammar:
         found = self._match(rf"(?:(\d+) )?({ORDER}) of ")
         assert found
         largest, by = ORDERS[found[2]]
-        return Extreme(self._unit(), (), largest, int(found[1] or 1), by)
+        return q.Extreme(self._unit(), (), largest, int(found[1] or 1), by)
 
     def _direct(self):
         returns = not self._take("other ")
@@ -481,7 +461,7 @@ class Grammar:
         source = rule()
         if not returns and not bracketed:
             source = unreturning(source)
-        return Step(source, relations, returns, closure)
+        return q.Step(source, relations, returns, closure)
 
     def _first(self):
         number = self._match(r"(?:(\d+)|one) of ")
@@ -494,8 +474,8 @@ class Grammar:
             return self._ordering(self._stepped(), n)
         noun, largest, by, path = whole
         if self._take(" of all"):
-            return Extreme(Domain(path[:1]), path, largest, n, by)
-        return Extreme(self.classes[noun], path, largest, n, by)
+            return q.Extreme(q.Domain(path[:1]), path, largest, n, by)
+        return q.Extreme(self.classes[noun], path, largest, n, by)
 
     def _whole(self):
         return self._class(), *self._order()
@@ -508,7 +488,7 @@ class Grammar:
 
     def _ordering(self, source, n):
         largest, by, path = self._order()
-        return Extreme(source, path, largest, n, by)
+        return q.Extreme(source, path, largest, n, by)
 
     def _stepped(self):
         other = self._match(r"(?:(other|another) |an? )?")[1]
@@ -557,21 +537,21 @@ class Grammar:
             value = self._number()
             self._need(" ")
             path = path_of(self._unit()) if self._take("of ") else self._nouns()
-            return Where(source, path, comparison, value, "count")
+            return q.Where(source, path, comparison, value, "count")
         if self._take("that "):
             assert not self._see("are also ")
             if found := self._try(self._joined):
-                return Where(source, *found)
+                return q.Where(source, *found)
             self._need("are ", "is ")
-            return Where(source, (), *self._value())
+            return q.Where(source, (), *self._value())
         if self._take("where "):
             path = path_of(self._unit_alone())
             self._need(" is ")
-            return Where(source, path, *self._value())
+            return q.Where(source, path, *self._value())
         self._need("whose ")
         path = self._nouns()
         self._need(" is ")
-        return Where(source, path, *self._value())
+        return q.Where(source, path, *self._value())
 
     def _joined(self):
         if self._take("are the ", "is the "):
@@ -595,7 +575,7 @@ class Grammar:
         text = (
             self._quoted() if self._see('"') else self._match(r"[+-]?[\d.,]*\d(?:[eE][+-]?\d+)?")[0]
         )
-        return Value("number", text)
+        return q.Value("number", text)
 
     def _value(self):
         for words in sorted(VALUED, key=len, reverse=True):
@@ -603,7 +583,7 @@ class Grammar:
                 self._take(f"{words} ")
                 kind, comparison = VALUED[words]
                 if truth := self._match(r"(true|false)(?= |$|\]|\?)"):
-                    return comparison, Value("boolean", truth[1])
+                    return comparison, q.Value("boolean", truth[1])
                 if self._see('"'):
                     text = self._quoted()
                 elif kind == "number":
@@ -621,21 +601,21 @@ class Grammar:
                     end = END_OF_NAME.search(self.text, self.at).start()
                     unit, quoted = self.text[self.at : end], self._see('"')
                     unit, self.at = (self._quoted(), self.at) if quoted else (unit, end)
-                return comparison, Value(kind, text, unit)
+                return comparison, q.Value(kind, text, unit)
         comparison = "!=" if self._take("not ") else "="
         if found := self._match(r"(true|false)(?= |$|\]|\?)"):
-            return comparison, Value("boolean", found[1])
+            return comparison, q.Value("boolean", found[1])
         if found := self._match(r"the (text|boolean) (?=\")"):
             text = self._quoted()
             language = self._quoted() if self._take(" in the language ") else ""
-            return comparison, Value(found[1], text, "", language)
+            return comparison, q.Value(found[1], text, "", language)
         return comparison, self._name()
 
 
 def path_of(node):
     """The relations of a chain of steps from it."""
     path = []
-    while isinstance(node, Step):
+    while isinstance(node, q.Step):
         assert len(node.relations) == 1
         assert node.returns
         path.append(node.relations[0])
@@ -646,6 +626,6 @@ def path_of(node):
 
 def unreturning(node):
     """A chain of steps of which none returns; one of a time says itself whether it does."""
-    if not isinstance(node, Step) or node.during:
+    if not isinstance(node, q.Step) or node.during:
         return node
     return dataclasses.replace(node, source=unreturning(node.source), returns=False)

@@ -7,38 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from jaxkg import query as q
 from jaxkg.kg.queries.rules import refusal, value_kind
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import KINDS
 from jaxkg.kg.queries.windows import NONE
-from jaxkg.query import (
-    Calculation,
-    Closure,
-    Column,
-    Compared,
-    Comparison,
-    Count,
-    Difference,
-    Domain,
-    Entities,
-    Exists,
-    Extreme,
-    Having,
-    Intersection,
-    Match,
-    Node,
-    Quantifier,
-    Query,
-    Rows,
-    Step,
-    Total,
-    Union,
-    Value,
-    Where,
-    inverse,
-)
 
-_ORDERED: tuple[Comparison, ...] = ("=", "!=", "<", "<=", ">", ">=")
+_ORDERED: tuple[q.Comparison, ...] = ("=", "!=", "<", "<=", ">", ">=")
 
 
 class RandomQueries:
@@ -59,21 +34,21 @@ class RandomQueries:
         columns = self.values.keys[:, 0]
         self._valued = [np.flatnonzero(column != NONE) for column in columns]
 
-    def draw(self) -> Query:
+    def draw(self) -> q.Query:
         """One sound query graph."""
         while True:
             query = self._root()
             if refusal(self.values, query) is None:
                 return query
 
-    def _root(self) -> Query:
+    def _root(self) -> q.Query:
         shape = self.rng.integers(14)
         if shape < 6:
             return self._node(3)
         if shape == 6:
-            return Count(self._node(2))
+            return q.Count(self._node(2))
         if shape == 7:
-            return Exists(self._node(2))
+            return q.Exists(self._node(2))
         if shape == 13:
             return self._calculation()
         if shape > 10:
@@ -82,18 +57,18 @@ class RandomQueries:
             return self._total(self._node(2))
         left, right = self._node(1), self._node(1)
         if shape == 8:
-            return Compared(Count(left), self._pick(_ORDERED), Count(right))
+            return q.Compared(q.Count(left), self._pick(_ORDERED), q.Count(right))
         kind = value_kind(self.values, left)
         comparison = self._pick(_ORDERED if kind else ("=", "!="))
         if kind == "date" and self.rng.random() < 0.2:
             comparison = "in"
-        return Compared(left, comparison, right)
+        return q.Compared(left, comparison, right)
 
-    def _calculation(self) -> Query:
+    def _calculation(self) -> q.Query:
         """Of two values of things, often of one thing; of two counts; or of anything."""
         if self.rng.random() < 0.2:
-            left, right = Count(self._node(1)), Count(self._node(1))
-            return Calculation(left, self._pick(("difference", "ratio")), right)
+            left, right = q.Count(self._node(1)), q.Count(self._node(1))
+            return q.Calculation(left, self._pick(("difference", "ratio")), right)
         kind = self._pick(("number", "date"))
         rows = self._valued[KINDS.index(kind)]
         rows = rows[np.isin(rows, self.kg.triples[:, 2])]
@@ -102,21 +77,21 @@ class RandomQueries:
         else:
             left, right = (self._leading_to(int(self._pick(rows))) for _ in range(2))
         ways = ("difference", "ratio") if kind == "number" else ("days", "years")
-        return Calculation(left, self._pick(ways), right)
+        return q.Calculation(left, self._pick(ways), right)
 
-    def _leading_to(self, row: int) -> Node:
+    def _leading_to(self, row: int) -> q.Node:
         """What one fact leads to, and all like it of the same thing."""
         head, relation, _ = self.kg.triples[
             self._pick(np.flatnonzero(self.kg.triples[:, 2] == row))
         ]
-        return Step(Entities((self.kg.entity_ids[head],)), (self.kg.relations[relation],))
+        return q.Step(q.Entities((self.kg.entity_ids[head],)), (self.kg.relations[relation],))
 
-    def _rows(self, source: Node) -> Query:
+    def _rows(self, source: q.Node) -> q.Query:
         """A table of a column or two, often of groups, often ordered."""
         found = self.sets.derive(source).nodes
         leaving = self._leaving(found) if 0 < len(found) <= self.most else []
         if not leaving:
-            return Count(source)
+            return q.Count(source)
         per = (self._pick(leaving),) if self.rng.random() < 0.5 else ()
         kinds = {name: self.values.relation_kinds.get(name) for name in leaving}
         columns = []
@@ -124,20 +99,20 @@ class RandomQueries:
             path = (self._pick(leaving),) if self.rng.random() < 0.85 else ()
             kind = kinds[path[0]] if path else None
             ways = ["value", "count"] + ["min", "max"] * (kind in ("number", "date"))
-            columns.append(Column(path, self._pick(ways + ["sum", "mean"] * (kind == "number"))))
-        query = Rows(source, tuple(columns), per)
+            columns.append(q.Column(path, self._pick(ways + ["sum", "mean"] * (kind == "number"))))
+        query = q.Rows(source, tuple(columns), per)
         by = [
             n
             for n, c in enumerate(columns, start=1)
             if c.by != "value" or kinds.get("".join(c.path))
         ]
         if by and self.rng.random() < 0.3:
-            number, value = self._pick(by), Value("number", str(self._small()))
+            number, value = self._pick(by), q.Value("number", str(self._small()))
             if kinds.get("".join(columns[number - 1].path)) == "date":
                 dates = self._valued[KINDS.index("date")]
                 value = self.value_at("date", int(self._pick(dates)))
             query = dataclasses.replace(
-                query, having=(Having(number, self._pick(_ORDERED), value),)
+                query, having=(q.Having(number, self._pick(_ORDERED), value),)
             )
         if by and self.rng.random() < 0.6:
             first, top = self._small(), self._small() if per and self.rng.random() < 0.3 else 0
@@ -145,23 +120,23 @@ class RandomQueries:
             places = {"first": 1, "top": top} if top else {"first": first, "last": last}
             largest = bool(self.rng.random() < 0.5)
             query = dataclasses.replace(query, order=self._pick(by), largest=largest, **places)
-        return query if refusal(self.values, query) is None else Rows(source, (Column(()),))
+        return query if refusal(self.values, query) is None else q.Rows(source, (q.Column(()),))
 
-    def _total(self, source: Node) -> Query:
+    def _total(self, source: q.Node) -> q.Query:
         """Of numbers that a path of a step or two leads to; a count where there are none."""
         path, ends = (), self.sets.derive(source).nodes
         for _ in range(2):
             relations = self._leaving(ends) if 0 < len(ends) <= self.most else []
             numbers = [one for one in relations if self.values.relation_kinds.get(one) == "number"]
             if numbers:
-                return Total(source, (*path, self._pick(numbers)), self._pick(("sum", "mean")))
+                return q.Total(source, (*path, self._pick(numbers)), self._pick(("sum", "mean")))
             if not relations:
                 break
             path = (*path, self._pick(relations))
             ends = np.unique(self.sets.step(ends, path[-1:])[0])
-        return Count(source)
+        return q.Count(source)
 
-    def _node(self, depth: int) -> Node:
+    def _node(self, depth: int) -> q.Node:
         shape = int(self.rng.integers(4 if depth else 2))
         if depth == 0 or shape == 0:
             return self._chain(self._start())
@@ -172,23 +147,23 @@ class RandomQueries:
             second = self._node(depth - 1) if self.rng.random() < 0.5 else self._beside(first)
             kind = int(self.rng.integers(3))
             if kind == 2:
-                return Difference(first, second)
-            return Union((first, second)) if kind else Intersection((first, second))
+                return q.Difference(first, second)
+            return q.Union((first, second)) if kind else q.Intersection((first, second))
         source = self._node(depth - 1)
         made = self._conditioned(source)
         return source if refusal(self.values, made) else made
 
-    def _start(self) -> Node:
+    def _start(self) -> q.Node:
         """An entity, or everything that shares a relation with one."""
         entity = self._entity()
         if self.rng.random() < 0.15:
             relations = self._leaving(np.array([self.kg.entity(entity)]))
-            every = Domain((self._pick(relations),)) if relations else Entities((entity,))
+            every = q.Domain((self._pick(relations),)) if relations else q.Entities((entity,))
             if len(self.sets.derive(every).nodes) <= self.most:
                 return every
-        return Entities((entity,))
+        return q.Entities((entity,))
 
-    def _chain(self, node: Node) -> Node:
+    def _chain(self, node: q.Node) -> q.Node:
         returns = bool(self.rng.random() < 0.7)
         for _ in range(self.rng.integers(1, 3)):
             rows = self.sets.derive(node).nodes
@@ -199,16 +174,16 @@ class RandomQueries:
                 return node
             size = min(len(relations), 1 + int(self.rng.random() < 0.2))
             some = self.rng.choice(len(relations), size, replace=False)
-            closure: Closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
+            closure: q.Closure = self._pick(("+", "*")) if self.rng.random() < 0.15 else ""
             during = None
             if not closure and len(self.values.times.fact) and self.rng.random() < 0.4:
                 dates = self._valued[KINDS.index("date")]
                 during = self.value_at("date", int(self._pick(dates)))
             names = tuple(relations[at] for at in some.tolist())
-            node = Step(node, names, returns, closure, during)
+            node = q.Step(node, names, returns, closure, during)
         return node
 
-    def _beside(self, node: Node) -> Node:
+    def _beside(self, node: q.Node) -> q.Node:
         """A set that shares an entity with a node, where that has any."""
         rows = self.sets.derive(node).nodes
         if not len(rows):
@@ -218,9 +193,9 @@ class RandomQueries:
             return node
         relation = self._pick(relations)
         ends, _, _ = self.sets.step(rows[:1], (relation,))
-        return Step(Entities((self.kg.entity_ids[int(ends[0])],)), (inverse(relation),))
+        return q.Step(q.Entities((self.kg.entity_ids[int(ends[0])],)), (q.inverse(relation),))
 
-    def _conditioned(self, source: Node) -> Node:
+    def _conditioned(self, source: q.Node) -> q.Node:
         rows = self.sets.derive(source).nodes
         path: tuple[str, ...] = ()
         ends = rows
@@ -234,12 +209,12 @@ class RandomQueries:
             ends = np.unique(self.sets.step(ends, path[-1:])[0])
         if self.rng.random() < 0.4:
             by = "count" if path and self.rng.random() < 0.5 else "value"
-            return Extreme(source, path, bool(self.rng.random() < 0.5), self._small(), by)
+            return q.Extreme(source, path, bool(self.rng.random() < 0.5), self._small(), by)
         if path and self.rng.random() < 0.2:
             others = self._leaving(rows) if len(rows) else []
             other = (self._pick(others),) if others and self.rng.random() < 0.9 else ()
             kind = self.values.kind_along(path[-1:])
-            return Match(source, path, self._pick(_ORDERED if kind else ("=", "!=")), other)
+            return q.Match(source, path, self._pick(_ORDERED if kind else ("=", "!=")), other)
         if path and self.rng.random() < 0.3:
             return self._counted(source, rows, path)
         if path and self.rng.random() < 0.25:
@@ -249,43 +224,43 @@ class RandomQueries:
         if not kinds or self.rng.random() < 0.2:
             if self.rng.random() < 0.2:
                 text, language = self.values.text(row)
-                return Where(
-                    source, path, self._pick(("=", "!=")), Value("text", text, "", language)
+                return q.Where(
+                    source, path, self._pick(("=", "!=")), q.Value("text", text, "", language)
                 )
-            return Where(source, path, self._pick(("=", "!=")), self.kg.entity_ids[row])
+            return q.Where(source, path, self._pick(("=", "!=")), self.kg.entity_ids[row])
         kind = kinds[0]
         if self.rng.random() < 0.5:
             row = int(self._pick(self._valued[KINDS.index(kind)]))
-        return Where(source, path, self._comparison(kind), self.value_at(kind, row))
+        return q.Where(source, path, self._comparison(kind), self.value_at(kind, row))
 
-    def _counted(self, source: Node, rows: np.ndarray, path: tuple[str, ...]) -> Where:
+    def _counted(self, source: q.Node, rows: np.ndarray, path: tuple[str, ...]) -> q.Where:
         """A condition on how many a path leads to: about as many as for one of the entities."""
         ends = self.rng.permutation(rows)[:1]
         for relation in path:
             ends = np.unique(self.sets.step(ends, (relation,))[0])
         number = len(ends) + int(self.rng.integers(-1, 2))
-        return Where(source, path, self._pick(_ORDERED), Value("number", str(number)), "count")
+        return q.Where(source, path, self._pick(_ORDERED), q.Value("number", str(number)), "count")
 
-    def _quantified(self, source: Node, rows: np.ndarray, path: tuple[str, ...]) -> Quantifier:
+    def _quantified(self, source: q.Node, rows: np.ndarray, path: tuple[str, ...]) -> q.Quantifier:
         """How many ends are in a set, often one that holds all of one of the entities."""
         ends = self.rng.permutation(rows)[:1]
         for relation in path:
             ends = np.unique(self.sets.step(ends, (relation,))[0])
-        within: Node = Entities(tuple(self.kg.entity_ids[end] for end in ends[:4].tolist()))
+        within: q.Node = q.Entities(tuple(self.kg.entity_ids[end] for end in ends[:4].tolist()))
         if not len(ends) or self.rng.random() < 0.4:
             within = self._beside(within) if len(ends) else self._start()
         by = self._pick(("inside", "outside", "missing"))
         n = 0 if self.rng.random() < 0.5 else self._small() - 1
-        return Quantifier(source, path, within, self._pick(("=", *_ORDERED)), n, by)
+        return q.Quantifier(source, path, within, self._pick(("=", *_ORDERED)), n, by)
 
-    def value_at(self, kind: str, row: int) -> Value:
+    def value_at(self, kind: str, row: int) -> q.Value:
         """An entity's value as one to compare with."""
         text = self.kg.name(row).strip()
         if kind == "date":
-            return Value("date", text[: self._pick((4, 7, 10))] if text[:4].isdigit() else text)
-        return Value(kind, text, self.values.unit(row) if kind == "number" else "")  # pyright: ignore
+            return q.Value("date", text[: self._pick((4, 7, 10))] if text[:4].isdigit() else text)
+        return q.Value(kind, text, self.values.unit(row) if kind == "number" else "")  # pyright: ignore
 
-    def _comparison(self, kind: str) -> Comparison:
+    def _comparison(self, kind: str) -> q.Comparison:
         if kind == "date" and self.rng.random() < 0.3:
             return "in"
         return self._pick(_ORDERED)
