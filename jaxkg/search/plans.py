@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -135,11 +135,8 @@ def plan_batch(
     ngrams: jax.Array,
     *,
     width: int,
-    hops: int,
-    capacities: tuple[int, ...],
-    margin: float,
-    revisit: Revisit,
     traced: bool = False,
+    **how: Any,
 ) -> BeamPaths:
     """Beam search with the learned planner, for one padded batch.
 
@@ -148,17 +145,18 @@ def plan_batch(
         planner: weights and n-grams of the labels.
         topics: [S] int32 rows and nodes.
         ngrams: [B, T] int32.
-        width, hops, capacities, margin, revisit: see `relation_beam.search`; static but `margin`.
         traced: keep the layers; static.
+        width, how: see `relation_beam.search`: also hops, capacities, margin and revisit; static
+            but `margin`.
     """
-    parts = graph, start(*topics), planner_scorer(*planner, ngrams)
-    how = {"width": width, "hops": hops, "capacities": capacities, "revisit": revisit}
     count = ngrams.shape[0]
+    parts = graph, start(*topics), planner_scorer(*planner, ngrams)
+    how |= {"num_questions": count, "width": width}
     if traced:
-        layers, last = search_layers(*parts, num_questions=count, margin=margin, **how)
+        layers, last = search_layers(*parts, **how)
         return BeamPaths.of(last, layers)
     memo = jnp.zeros((count, width, planner[0].carry.shape[0]))
-    return BeamPaths.of(search(*parts, num_questions=count, margin=margin, memo=memo, **how))
+    return BeamPaths.of(search(*parts, memo=memo, **how))
 
 
 def plan_paths(

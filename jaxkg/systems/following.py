@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -75,8 +75,7 @@ def follow_paths(
     topic: np.ndarray | None = None,
     revisit: Revisit = "topic",
     keep: KeepRows | None = None,
-    batch_size: int = 1024,
-    on_progress: Callable[[int, int], None] | None = None,
+    **options: Any,
 ) -> Followed:
     """Follow the used relation paths of each question from its topics.
 
@@ -88,7 +87,7 @@ def follow_paths(
             else from each by itself.
         topic: [Q, W] int, the one topic that each path leaves; None lets it leave any.
         keep: as of `execute_paths`, from [B] questions and [B] rows of the used paths.
-        revisit, batch_size, on_progress: see `execute_paths`.
+        revisit, options: see `execute_paths`: also batch_size and on_progress.
     """
     topics = [tuple(itertools.chain.from_iterable(some)) for some in branches]
     together = join == "union" and topic is None
@@ -110,8 +109,7 @@ def follow_paths(
         relations[question, place],
         revisit=revisit,
         keep=None if keep is None else lambda rows: keep(question[rows], rows),
-        batch_size=batch_size,
-        on_progress=on_progress,
+        **options,
     )
     who, row, node = question[reached.row], reached.row, reached.node
     sizes = np.where(used, 0, NULL).astype(np.int64)
