@@ -155,11 +155,7 @@ def weights_of(
 def seed(
     graph: Hypergraph,
     texts: Texts,
-    node_row: jax.Array,
-    node: jax.Array,
-    edge_row: jax.Array,
-    edge: jax.Array,
-    bonus: jax.Array,
+    starts: tuple[jax.Array, ...],
     allowed: jax.Array | None = None,
     *,
     settings: BeamSettings,
@@ -170,8 +166,9 @@ def seed(
     Args:
         graph: padded tensors.
         texts: vectors.
-        node_row, node: [S] int32 topics; edge_row, edge: [T] int32 targets; NULL for none.
-        bonus: [S] float32, what a topic adds to the similarity of its hyperedges; 0 is the paper's.
+        starts: [S] int32 rows and nodes of topics, [T] int32 rows and edges of targets, NULL for
+            none; [S] float32 bonus, what a topic adds to the similarity of its hyperedges; 0 is the
+            paper's.
         allowed: [H] bool, hyperedges that may be taken; None for all.
         settings: knobs; capacity: static.
 
@@ -179,9 +176,7 @@ def seed(
         The beam, its scores similarities and bonuses (or, of "flow", shares that sum to 1); slots
         needed; overflow.
     """
-    row, edge, valid, extra, needed, overflow = seed_edges(
-        graph, node_row, node, edge_row, edge, bonus, capacity=capacity
-    )
+    row, edge, valid, extra, needed, overflow = seed_edges(graph, *starts, capacity=capacity)
     score = gathered_similarity(texts.question, texts.edge, row, edge) + extra
     valid &= True if allowed is None else allowed[edge]
     beam = start_beam(
@@ -295,19 +290,14 @@ def path_scores(
 def explore(
     graph: Hypergraph,
     texts: Texts,
-    node_row: jax.Array,
-    node: jax.Array,
-    edge_row: jax.Array,
-    edge: jax.Array,
-    bonus: jax.Array,
-    *,
+    *starts: jax.Array,
     settings: BeamSettings,
     capacities: tuple[int, ...],
 ) -> Explored:
     """All depths of the search, with a scorer that runs on the device.
 
     Args:
-        graph, texts, node_row, node, edge_row, edge, bonus: see `seed`.
+        graph, texts, starts: see `seed`.
         settings: knobs.
         capacities: 2 + 2 * depth slots in the order of `Explored.needed`; static.
 
@@ -316,10 +306,7 @@ def explore(
 
     Reference: PRoH, Alg. 3, without the language model.
     """
-    beam, needed, overflow = seed(
-        graph, texts, node_row, node, edge_row, edge, bonus,
-        settings=settings, capacity=capacities[0],
-    )  # fmt: skip
+    beam, needed, overflow = seed(graph, texts, starts, settings=settings, capacity=capacities[0])
     beams, wanted = [beam], [needed[None]]
     for step in range(settings.depth):
         room = capacities[1 + 2 * step], capacities[2 + 2 * step]

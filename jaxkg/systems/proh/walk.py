@@ -95,7 +95,7 @@ _within = functools.partial(jax.jit, static_argnames="hops")(within)
 @functools.partial(jax.jit, static_argnames="capacities")
 def _seed(graph, texts, columns, allowed, *, settings, capacities) -> Fit[HyperBeam]:
     beam, needed, overflow = seed(
-        graph, texts, *columns, allowed=allowed, settings=settings, capacity=capacities[0]
+        graph, texts, columns, allowed, settings=settings, capacity=capacities[0]
     )
     return Fit(beam, needed[None], overflow)
 
