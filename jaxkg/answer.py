@@ -20,7 +20,7 @@ from jaxkg.records import (
     SupportingPath,
     Usage,
 )
-from jaxkg.show.printed import Printed
+from jaxkg.show.render import Printed
 
 JUDGED = "+llm"
 """Ends the name of a system whose findings a language model judged."""

@@ -93,6 +93,16 @@ def html(answer: Shown, *, limit: int = 10) -> str:
     return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
+class Printed:
+    """Gives whatever is `Shown` its `str()` and its picture in a notebook."""
+
+    def __str__(self: Shown) -> str:
+        return text(self)
+
+    def _repr_html_(self: Shown) -> str:
+        return html(self)
+
+
 def _table(answer: Shown, limit: int) -> str:
     sentences = {path.id: path.sentence for path in answer.paths}
     heads = answer.columns or ("answer",)
