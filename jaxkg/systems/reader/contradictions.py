@@ -6,12 +6,18 @@ the other does without; that reading is offered, but does not answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from jaxkg.query import Rows, Total
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.sets.totals import says_adding
 
+_NAMED, _AS_WELL = 0.8, 0.05
+"""Share of a label's words that names a measure; how much less fits a grade as well."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
 
@@ -21,6 +27,27 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if asked.cues.plainly and best.result not in ("yes", "no"):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
+
+
+def has_rival(
+    asked: Asked, best: Candidate, readings: Sequence[Candidate], find: Candidates
+) -> bool:
+    """Whether a reading puts in order by one of several measures that its grade fits as well, and
+    none is named: the "largest" state by its area, or by its population."""
+    grade = asked.cues.extreme
+    if best.shape != "extreme" or best.measure < 0 or grade is None or not grade.measure:
+        return False
+    if aligned(asked, best.measure, find.vocabulary).best_lex >= _NAMED:
+        return False
+    return any(
+        other.shape == "extreme"
+        and other.measure not in (best.measure, -1)
+        and other.fit >= best.fit - _AS_WELL
+        and (other.relations, other.topics) == (best.relations, best.topics)
+        and (other.last < 0 or other.last != other.measure)
+        and not np.array_equal(other.ends, best.ends)
+        for other in readings
+    )
 
 
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -23,7 +24,7 @@ from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, as_ques
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
 from jaxkg.systems.reader.confidence import confidence, confidence_cues
-from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.contradictions import contradicted, has_rival
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
 from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.reading import Readings
@@ -46,6 +47,8 @@ _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
 _TIE = 0.99
 """Share of the best reading's confidence from which on another one is as likely."""
+_NEAR = math.log(4)
+"""How far below the best score a reading is a quarter as likely."""
 _TOGETHER = 128
 """Questions whose texts are encoded at once."""
 _PAIRED = 10
@@ -246,6 +249,8 @@ class Reader(QuestionAnswering):
         answers = sure >= least and not tie and not asked.part
         answers = answers and not contradicted(asked, best, find)
         answers = answers and not is_reversed(asked, best, found, find)
+        near = [found[place] for place in order if scores[place] >= scores.max() - _NEAR]
+        answers = answers and not has_rival(asked, best, near, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 

@@ -65,3 +65,18 @@ def test_a_set_that_nothing_asks_for_is_put_in_no_order():
         Extreme(Domain(("outward issue link relates ticket",)), ("points",), largest=True)
         not in orders
     )
+
+
+def test_of_two_measures_that_a_grade_fits_none_is_taken():
+    sizes = {"Alm": ("900", "40"), "Bree": ("300", "95"), "Cove": ("500", "60")}
+    facts = [(name, "type", "state") for name in sizes]
+    facts += [(name, "area", size[0]) for name, size in sizes.items()]
+    facts += [(name, "population", size[1]) for name, size in sizes.items()]
+    states = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    understood = states.understand("Which is the largest state?")
+    assert not understood.sure
+    assert {reading.answers for reading in understood.readings[:2]} == {("Alm",), ("Bree",)}
+    assert states.understand("Which state has the largest area?").sure
+    alone = [fact for fact in facts if fact[1] != "population"]
+    states = Reader.build(KnowledgeGraph.from_triples(alone), HashingEncoder())
+    assert states.understand("Which is the largest state?").sure
