@@ -81,6 +81,9 @@ def with_id_classes(kg: KnowledgeGraph) -> tuple[KnowledgeGraph, tuple[str, ...]
 
 Encode: TypeAlias = Callable[[Sequence[str]], np.ndarray]
 """Texts to [Q, D] vectors of length 1."""
+DIGITS = 4
+"""Decimals of a likeness that puts what a model is shown in order: more of them differ from one
+processor to another, and with them the prompt."""
 MOST = 40
 """Relations of a projection."""
 MOST_TOKENS = 600
@@ -224,7 +227,7 @@ class TypedSchema:
         """[R] how like the question the words of each relation are; 0 without an encoder."""
         if encode is None:
             return np.zeros(self.kg.num_relations)
-        return self.vectors(encode) @ np.asarray(encode([text]))[0]
+        return (self.vectors(encode) @ np.asarray(encode([text]))[0]).round(DIGITS)
 
     def _by_nearness(
         self,

@@ -20,7 +20,7 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.kg import KnowledgeGraph, Topics
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.typed_schema import TypedSchema
+from jaxkg.kg.typed_schema import DIGITS, TypedSchema
 from jaxkg.query import Count, Domain, Entities, Extreme, Node, Step, Where
 from jaxkg.readings import say
 from jaxkg.records import Question, TraceNode, Usage
@@ -144,7 +144,7 @@ class LLMSteps(QuestionAnswering):
             return []
         said = [_MARKS.sub(" ", option.words.partition(": ")[0]) for option in found]
         vectors = np.asarray(self.planned.encoder([walk.text, *said]))
-        like = (vectors[1:] @ vectors[0]).tolist()
+        like = (vectors[1:] @ vectors[0]).round(DIGITS).tolist()
         ranked = [dataclasses.replace(o, near=o.near + more) for o, more in zip(found, like)]
         return sorted(ranked, key=lambda option: -option.near)
 
@@ -291,7 +291,7 @@ class LLMSteps(QuestionAnswering):
         if not classes:
             return []
         vectors = np.asarray(self.planned.encoder([walk.text, *classes]))
-        near = vectors[1:] @ vectors[0]
+        near = (vectors[1:] @ vectors[0]).round(DIGITS)
         found = []
         for place in np.argsort(-near, kind="stable")[:_CLASSES].tolist():
             name, relations = list(classes.items())[place]

@@ -10,6 +10,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from jaxkg.kg.neighbourhood import Neighbourhood
+from jaxkg.kg.typed_schema import DIGITS
 
 _WIDEST = 64
 """Relation paths of a length that are gone on from, the nearest to the question."""
@@ -117,6 +118,7 @@ def ways_from(
                 path = (*prefixes[place], code)
                 level[path] = reached
                 total = vectors[list({each % count for each in path})].sum(axis=0)
-                near[path] = float(total @ like) / max(float(np.linalg.norm(total)), 1e-9)
+                length = max(float(np.linalg.norm(total)), 1e-9)
+                near[path] = round(float(total @ like) / length, DIGITS)
     ranked = sorted(near, key=lambda path: (-near[path], len(path), path))
     return Ways(tuple(ranked), near, most)
