@@ -16,6 +16,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
@@ -182,12 +183,18 @@ class Readings:
         return cues, named or mentions
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
-        cues = self._as_labelled(read_cues(text))
+        # Of rows of males, of females and "Total", no sum is asked for.
+        sums = {
+            place
+            for place, word in enumerate(split_words(text).folded)
+            if ADDING.get(word) == "sum" and self.finder.is_name(word)
+        }
+        cues = self._as_labelled(read_cues(text, sums))
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
         named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}
         if any(words <= named for words in graded if words):
-            cues = self._as_labelled(read_cues(text, named))
+            cues = self._as_labelled(read_cues(text, named | sums))
         return cues, mentions
 
     @functools.cached_property
@@ -210,7 +217,9 @@ class Readings:
             return cues  # "the smallest number of"
         pair = tuple(map(stem, cues.words.folded[last : last + 2]))
         adds = cues.extreme.adds
-        own = bool(adds) and (cues.words.folded[last],) in self._said  # a bill's "total"
+        word, after = (*cues.words.folded, "")[last : last + 2]
+        own = bool(adds) and (word,) in self._said  # a bill's "total", not its "total quantity"
+        own &= (after,) not in self._said
         if not own and (len(pair) < 2 or pair not in self._pairs):
             return cues
         used = cues.used - cues.extreme.words

@@ -118,7 +118,7 @@ def views(
     """
     if not found:
         return np.zeros((0, len(NAMES)), np.float32)
-    kinds = [find.end_classes(candidate) for candidate in found]
+    kinds = [one.graded if asked.adds(one) else find.end_classes(one) for one in found]
     type_views = TypeViews(asked, find)
     own = np.zeros((len(found), len(_OWN)), np.float32)
     for row, (candidate, ends) in enumerate(zip(found, kinds)):

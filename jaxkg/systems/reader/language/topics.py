@@ -16,7 +16,7 @@ from jaxkg.kg.link.name_search import NameSearch
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
-from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
@@ -191,6 +191,10 @@ class TopicFinder:
         spans = ((a, b) for a in range(len(words)) for b in range(a + 1, min(a + 4, len(words))))
         return [(a, b) for a, b in spans if " ".join(words[a : b + 1]) in names]
 
+    def is_name(self, word: str) -> bool:
+        """Whether a thing is called by a word; of a very large graph that is not known."""
+        return self._all is not None and key_of(word) in self._all.by_key
+
     def mentions(self, cues: Cues) -> list[Mention]:
         """Things named in a question, in order of place; none within another."""
         index = self._index_for(cues)
@@ -251,7 +255,7 @@ class TopicFinder:
         capital = text != text.lower() and first > 0
         names = {self.vocabulary.kg.name(row) for row, _ in rows}
         if any(word not in STOP and len(word) > 1 for word in words):
-            light = first == last and words[0] in LIGHT
+            light = first == last and words[0] in LIGHT and ADDING.get(words[0]) != "sum"
             return not light or (capital and text in names)  # "the People department"
         digit = words[0].isdigit()
         if digit:

@@ -84,6 +84,7 @@ class Asked:
         cut: whether too much lies around the topics to walk on from all of it.
         notes: what of the question is not looked at.
         part: whether names or words of it are not, so that no answer is sure.
+        rows: see `Candidates.row_sets`.
     """
 
     cues: Cues
@@ -95,6 +96,7 @@ class Asked:
     cut: bool = False
     notes: tuple[str, ...] = ()
     part: bool = False
+    rows: list[Candidate] = dataclasses.field(default_factory=list)
 
     @functools.cached_property
     def pairs(self) -> list[tuple[int, int]]:
@@ -104,6 +106,11 @@ class Asked:
             return pairs
         sure = [mention.score for mention in self.mentions]
         return sorted(sorted(pairs, key=lambda p: -sure[p[0]] - sure[p[1]])[: LIMITS.pairs])
+
+    def adds(self, candidate: Candidate) -> bool:
+        """Whether what a reading puts in order is all added up: "the total fee"."""
+        grade = self.cues.extreme
+        return candidate.shape == "extreme" and grade is not None and bool(grade.adds)
 
     @functools.cached_property
     def sorts(self) -> Mapping[int, np.ndarray]:

@@ -51,6 +51,7 @@ class Candidates(Walks):
                 )
                 some += self.paths(asked, start, hops, self._looked_at)
             paths.append(self._wanted(ranked(some)))
+        asked.rows = self.row_sets(asked)
         joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
         alike = self._near(asked)
@@ -97,13 +98,22 @@ class Candidates(Walks):
                     )
         return self.marked(asked, found)
 
+    def row_sets(self, asked: Asked) -> list[Candidate]:
+        """What joins each topic to others, and what several topics, and classes, have in common."""
+        each = [self.rows(asked, place) for place in range(len(asked.mentions))]
+        sets = [*itertools.chain.from_iterable(each)]
+        level = (self._meet(each[one], each[two]) for one, two in asked.pairs)
+        while met := self.best(asked, itertools.chain.from_iterable(level), _MET):
+            sets += met
+            level = (
+                self._meet([one], others) for one in met for others in each[one.topics[-1][0] + 1 :]
+            )
+        return [*sets, *self.marked(asked, self.with_classes(named_classes(asked), sets))]
+
     def _met(self, asked: Asked) -> list[Candidate]:
-        """What is said where two topics are joined: what one of them played in the other."""
-        places = range(len(asked.mentions))
-        rows = [self.rows(asked, place) for place in places] if len(places) > 1 else []
-        pairs = (self._meet(rows[one], rows[two]) for one, two in asked.pairs)
-        met = self.best(asked, itertools.chain.from_iterable(pairs), _MET)
-        return [path for one in met for path in self.paths(asked, one, 1)]
+        """What is said where topics are joined: what one of them played in the other."""
+        joins = ranked(rows for rows in asked.rows if len(rows.topics) + len(rows.classes) > 1)
+        return [path for join in joins[:_MET] for path in self.paths(asked, join, 1)]
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
         """Sets that two or three topics share, and what one or two steps on from them is."""

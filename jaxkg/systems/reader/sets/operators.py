@@ -78,7 +78,7 @@ class Operators:
             if cues.bounds or (grade is not None and not grade.measure):
                 having += measured.having(asked)
         if grade is not None or cues.bounds:
-            having += [r for at in range(len(asked.mentions)) for r in self.find.rows(asked, at)]
+            having += asked.rows
         if cues.bounds:
             filtered = [
                 f for base in (*having, *bases) for b in cues.bounds
@@ -110,6 +110,7 @@ class Operators:
     def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
         """What a step or two lead to from what a value picks out: "who wrote the longest book"."""
         picked = [c for c in made if c.shape in ("extreme", "filter") and not c.result]
+        picked = [c for c in picked if not asked.adds(c)]
         best = self.find.scored(asked, picked)[:_WALKED_ON]
         return [path for one in best for path in self.find.paths(asked, one, 2)]
 

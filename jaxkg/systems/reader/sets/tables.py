@@ -142,7 +142,7 @@ class Tables:
         sets = (
             entry
             for entry in readings
-            if not (entry.result or entry.wanting or entry.whole_class)
+            if not (entry.result or entry.wanting or entry.whole_class or asked.adds(entry))
             and (entry.last < 0 or self.vocabulary.ends_kind(entry.last) == "thing")
         )
         yield from itertools.islice(sets, _SETS)

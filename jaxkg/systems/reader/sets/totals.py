@@ -79,9 +79,7 @@ def _total(asked: Asked, query: Query) -> Total | None:
 
 def unadded(asked: Asked, candidate: Candidate) -> bool:
     """Whether a reading takes "the total fee" for the highest: it was read so to be added up."""
-    grade = asked.cues.extreme
-    first = candidate.shape == "extreme" and not isinstance(candidate.query, Total | Rows)
-    return first and grade is not None and bool(grade.adds)
+    return asked.adds(candidate) and not isinstance(candidate.query, Total | Rows)
 
 
 def says_adding(asked: Asked, find: Candidates, code: int) -> bool:

@@ -236,8 +236,11 @@ class Walks:
         return thing and self.vocabulary.truths(code) is None
 
     def answers(self, asked: Asked, found: Candidate) -> bool:
-        """Whether what is found may be asked for: not nodes that join, unless of a kind named."""
-        if found.result or not len(found.ends) or not self.joins_others(int(found.ends[0])):
+        """Whether what is found may be asked for: not nodes that join, unless of a kind named, or
+        put in order to be added up."""
+        if found.result or not len(found.ends) or asked.adds(found):
+            return True
+        if not self.joins_others(int(found.ends[0])):
             return True
         return self._asked_for(asked, int(found.ends[0]))
 

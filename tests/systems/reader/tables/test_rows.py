@@ -1,0 +1,90 @@
+"""Tables whose rows have no name: one row is told by what several columns say."""
+
+import itertools
+
+import pytest
+
+from jaxkg.cite import check
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text.hashing import HashingEncoder
+
+_RATES = {
+    "Norway": (4.9, 4.6, 4.3, 4.2, 4.6, 4.4),
+    "Sweden": (8.4, 8.6, 8.3, 9.0, 8.35, 8.8),
+    "Finland": (8.0, 8.1, 7.5, 7.1, 7.8, 7.6),
+}
+_STAYS = """
+Ann May Suite 2 310
+Ann May Attic 5 450
+Ann June Suite 1 170
+Bo May Suite 4 640
+Bo June Attic 3 290
+Bo June Suite 7 980
+"""
+
+
+def reader_of(columns, rows):
+    facts = [
+        (f"_:{at}", column, str(cell))
+        for at, row in enumerate(rows)
+        for column, cell in zip(columns, row)
+    ]
+    kg = KnowledgeGraph.from_triples(facts)
+    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+@pytest.fixture(scope="module")
+def rates():
+    keys = list(itertools.product(("Males", "Females", "Total"), (2020, 2021)))
+    return reader_of(
+        ("country", "sex", "year", "unemployment rate"),
+        [(country, *key, rate) for country in _RATES for key, rate in zip(keys, _RATES[country])],
+    )
+
+
+@pytest.fixture(scope="module")
+def stays():
+    rows = [line.split() for line in _STAYS.strip().splitlines()]
+    return reader_of(("guest", "month", "category", "nights", "price"), rows)
+
+
+def told(reader, question):
+    answer = reader.ask(question)
+    assert check(reader.kg, answer) == ()
+    return [entity.name for entity in answer.entities]
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What was the unemployment rate of females in Norway in 2020?", ["4.3"]),
+        ("What was the total unemployment rate in Sweden in 2021?", ["8.8"]),
+        ("Which country had the highest total unemployment rate in 2021?", ["Sweden"]),
+        ("Which country had the lowest unemployment rate for males in 2021?", ["Norway"]),
+    ],
+)
+def test_a_row_is_told_by_three_columns(rates, question, meant):
+    assert told(rates, question) == meant
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What is the price of the suite of Ann in May?", ["310"]),
+        ("How many nights did Bo have the attic in June?", ["3"]),
+        ("What is the total price of the suites of Bo?", ["1620"]),
+        ("What is the average price of Bo?", ["636.67"]),
+    ],
+)
+def test_rows_of_several_columns_are_added_up(stays, question, meant):
+    assert told(stays, question) == meant
+
+
+def test_a_row_called_total_is_no_sum(rates):
+    asked = rates.readings.asked("What was the total unemployment rate in Sweden in 2021?")
+    assert not asked.cues.adds
+    names = [rates.kg.name(mention.options[0].entity) for mention in asked.mentions]
+    assert names == ["Total", "Sweden"]
+    assert rates.readings.asked("What is the average rate in Sweden?").cues.adds == "mean"
