@@ -40,7 +40,7 @@ _SHORT = 3
 _NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
 """Rows of a table up to which its last one may be their sum."""
-_ROWS_WITH_NAMES = 8
+_ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
@@ -349,6 +349,8 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         return own[0]
     said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
     many = numbers and len(rows) >= _ROWS_WITH_NAMES
+    if coded and len(rows) >= _ROWS_WITH_CODES and not any(is_code(row[1]) for row in rows):
+        many = not any(map(all_days, zip(*rows)))  # whom orders are of is no name of theirs
     return 1 if (many or said) and _names([row[1] for row in rows]) else -1
 
 

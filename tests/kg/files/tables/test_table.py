@@ -307,3 +307,16 @@ def test_commas_part_lists_of_what_stands_anywhere_in_them(read):
     places += 'D,4,"Ely, England"\n'
     found = facts(read(places, "places.csv", format="table"))
     assert ("B", "Home", "Leeds, England") in found
+
+
+def test_rows_with_codes_are_called_by_the_column_of_names_beside_them(read):
+    makers = "id,company,city\nM1,Lumen GmbH,Ayr\nM2,Sedia SpA,Udine\nM3,Workline BV,Ayr\n"
+    graph = read(makers, "makers.csv")
+    assert [graph.name(graph.entity(key)) for key in ("M1", "M3")] == ["Lumen GmbH", "Workline BV"]
+    # Not by what repeats, is dated, or refers to others.
+    orders = "id,customer,ordered\nO1,Ann,2024-02-01\nO2,Bo,2024-02-03\nO3,Cy,2024-02-09\n"
+    rooms = "id,floor,wing\nR1,Upper,A\nR2,Upper,B\nR3,Lower,A\n"
+    refers = "id,maker,city\nP1,M1,Ayr\nP2,M2,Ayr\nP3,M3,Ely\n"
+    for text in (orders, rooms, refers):
+        graph, key = read(text, "rows.csv"), text.split("\n")[1].split(",")[0]
+        assert graph.name(graph.entity(key)) == key

@@ -88,3 +88,14 @@ def test_a_row_called_total_is_no_sum(rates):
     names = [rates.kg.name(mention.options[0].entity) for mention in asked.mentions]
     assert names == ["Total", "Sweden"]
     assert rates.readings.asked("What is the average rate in Sweden?").cues.adds == "mean"
+
+
+def test_what_a_row_is_said_to_be_is_no_answer():
+    facts = [(f"_:{at}", "crowd", crowd) for at, crowd in enumerate(("900", "1500", "700"))]
+    facts += [(f"_:{at}", "ground", at_home) for at, at_home in enumerate(("Lea", "Dell", "Lea"))]
+    kg = KnowledgeGraph.from_triples([*facts, *((f"_:{at}", "is a", "match") for at in range(3))])
+    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    found = reader.look("Which match had the largest crowd?").found
+    assert found
+    assert all(kg.name(int(end)) != "match" for one in found for end in one.ends)
+    assert told(reader, "At which ground was the match with the largest crowd?") == ["Dell"]

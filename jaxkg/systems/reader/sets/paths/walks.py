@@ -166,6 +166,8 @@ class Walks:
         aside |= further.home & (turned | self._both_ways[further.code])
         # From a fact's one end over what is said of it to its other end is the fact itself.
         aside |= np.isin(last - total, self._ends_stated) & np.isin(further.code, self._ends_stated)
+        if not isinstance(start.query, Entities):  # the largest match is known to be a match
+            aside |= np.isin(further.first, self.ends_classes(start.ends))
         if start.shape == "filter" and not self._leads_on(start.measure):
             aside |= further.code == start.measure
         return further.some(~aside)
