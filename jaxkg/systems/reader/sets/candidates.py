@@ -69,7 +69,7 @@ class Candidates(Walks):
 
     def _wanted(self, paths: list[Candidate]) -> list[Candidate]:
         """Those of one topic that something is made of, of its paths, the best first."""
-        short = [path for path in paths if len(path.relations) <= 2]
+        short = [path for path in paths if len(path.relations) - path.through <= 2]
         near = [path for path in short if len(path.relations) <= 1]
         some = (*paths[: max(_BEST, self._looked_at)], *short[:_SHORT], *near[:_NEXT])
         wanted = set(map(id, some))
@@ -117,7 +117,7 @@ class Candidates(Walks):
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:
         """Sets that two or three topics share, and what one or two steps on from them is."""
-        short = [[p for p in some if len(p.relations) <= 2][:_SHORT] for some in paths]
+        short = [[p for p in some if len(p.relations) - p.through <= 2][:_SHORT] for some in paths]
         met = (self._meet(short[one], short[two]) for one, two in asked.pairs)
         pairs = self.best(asked, itertools.chain.from_iterable(met), _PAIRED)
         triples: list[Iterator[Candidate]] = []

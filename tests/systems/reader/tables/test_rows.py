@@ -99,3 +99,22 @@ def test_what_a_row_is_said_to_be_is_no_answer():
     assert found
     assert all(kg.name(int(end)) != "match" for one in found for end in one.ends)
     assert told(reader, "At which ground was the match with the largest crowd?") == ["Dell"]
+
+
+def test_topics_meet_over_rows_that_link_two_tables():
+    students = {"Ada": "Lund", "Ben": "York", "Cleo": "Lund", "Dan": "Oslo"}
+    courses = {"Genetics": "Moor", "Botany": "Moor", "Algebra": "Lind", "Topology": "Lind"}
+    takes = ["Ada Genetics", "Ada Algebra", "Ben Genetics", "Cleo Topology", "Dan Topology"]
+    facts = [*((who, "city", town) for who, town in students.items())]
+    facts += [(what, "teacher", who) for what, who in courses.items()]
+    for at, (who, what) in enumerate(map(str.split, takes)):
+        facts += [(f"_:{at}", "student", who), (f"_:{at}", "course", what)]
+    facts += [(who, "type", "student") for who in students]
+    facts += [(what, "type", "course") for what in courses]
+    kg = KnowledgeGraph.from_triples(facts)
+    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    question = "Which students from Lund take a course of Lind?"
+    assert told(reader, question) == ["Ada", "Cleo"]
+    found = (one for one in reader.look(question).found if len(one.topics) == 2)
+    walked = {tuple(map(kg.relation_name, one.relations)) for one in found if one.shape == "join"}
+    assert ("^city", "^teacher", "^course", "student") in walked
