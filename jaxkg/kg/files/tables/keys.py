@@ -350,3 +350,24 @@ def _meant(
     if not told or told[-1] not in _PARTS or not having:
         return []
     return people or ([table] if table in having and len(keyed) == 1 else having)
+
+
+def other_names_in(columns: Sequence[str]) -> tuple[int, ...]:
+    """The columns of keys, of names and of kinds of names, where each row says what another is
+    called; nothing of another table.
+
+    >>> other_names_in(["tax_id", "name_txt", "name class"]), other_names_in(["id", "born"])
+    ((0, 1, 2), ())
+    """
+    words = [relation_words(column).lower().split() for column in columns]
+    names = [
+        place
+        for place, said in enumerate(words)
+        if place and not {"name", "names", "label", "title"}.isdisjoint(said)
+    ]
+    kinds = [
+        place for place in range(1, len(words)) if words[place][-1] in ("class", "type", "kind")
+    ]
+    named = [place for place in names if place not in kinds]
+    keyed = bool(words[0]) and words[0][-1] in KEY and named and len(columns) < 9
+    return (0, named[0], *kinds[:1]) if keyed else ()

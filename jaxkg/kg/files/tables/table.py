@@ -17,7 +17,16 @@ from jaxkg.kg.files.delimited import Row, csv_rows, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.keys import KEY, TakenTable, is_code, numbered, row_id, row_names
+from jaxkg.kg.files.tables.keys import (
+    KEY,
+    TakenTable,
+    is_code,
+    numbered,
+    other_names_in,
+    row_id,
+    row_names,
+)
+from jaxkg.kg.files.tables.periods import of_periods, period_columns
 from jaxkg.kg.queries.columns import all_days, all_values, is_value, read_column
 from jaxkg.words import relation_words
 
@@ -273,15 +282,15 @@ def take_table(
                         names.label(cells[of], cells[at])
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
-        labels = {at for _, at in header.labels}
-        if header.nameless and (places := _other_names(header.columns)):
+        labels, periods = {at for _, at in header.labels}, period_columns(header.columns)
+        if header.nameless and (places := other_names_in(header.columns)):
             other_names += [tuple(cells[place] for place in places) for _, cells in rows]
         for number, cells in rows:
             called = header.called(cells)
             row = row_id(one or "", called)
             if header.nameless:
                 row = f"_:{header.nameless}_{number}"
-                facts += [(row, header.columns[0], cells[0])] if cells[0] else []
+                facts += [(row, header.columns[0], cells[0])] if cells[0] and not periods else []
             else:
                 repeated += called in ids
                 ids.add(called)
@@ -289,8 +298,11 @@ def take_table(
                     names.label(row, header.full_name(cells))
             if header.sort:
                 facts.append((cells[0] if told_once else row, header.sorted_by, header.sort))
+            if periods:
+                texts = [*map(_told, cells)]
+                facts += of_periods(header.columns, periods, title, number, row, texts)
             for at, cell in enumerate(cells[1:], start=1):
-                if at in labels:
+                if at in labels or at in periods or (periods and header.nameless):
                     continue
                 if at == header.name:
                     if cell and cell not in _NULL:
@@ -327,6 +339,8 @@ def take_table(
         how += f", {len(told_once)} of them of its {header.columns[0]}" if told_once else ""
     how += f", its class is {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
+    if periods := [header.columns[place] for place in period_columns(header.columns)]:
+        how += f", {periods[0]} to {periods[-1]} are periods: a row for each cell of theirs"
     for column, count in Counter(header.columns).items():
         how += f", {count} columns {column!r} one relation" if count > 1 else ""
     told = f"; {repeated:,} rows are of an id that is above them, too" if repeated else ""
@@ -349,8 +363,10 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         return own[0]
     said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
     many = numbers and len(rows) >= _ROWS_WITH_NAMES
-    if coded and len(rows) >= _ROWS_WITH_CODES and not any(is_code(row[1]) for row in rows):
-        many = not any(map(all_days, zip(*rows)))  # whom orders are of is no name of theirs
+    wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
+    if coded and (wordy or len(rows) >= _ROWS_WITH_NAMES):
+        coded = any(is_code(row[1]) for row in rows)
+        many = not coded and not any(map(all_days, zip(*rows)))  # no order is called by its buyer
     return 1 if (many or said) and _names([row[1] for row in rows]) else -1
 
 
@@ -373,27 +389,6 @@ def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:
     return [cells[key], *cells[:key], *cells[key + 1 :]]
-
-
-def _other_names(columns: Sequence[str]) -> tuple[int, ...]:
-    """The columns of keys, of names and of kinds of names, where each row says what another is
-    called; nothing of another table.
-
-    >>> _other_names(["tax_id", "name_txt", "name class"]), _other_names(["id", "born"])
-    ((0, 1, 2), ())
-    """
-    words = [relation_words(column).lower().split() for column in columns]
-    names = [
-        place
-        for place, said in enumerate(words)
-        if place and not {*_NAMES, "names"}.isdisjoint(said)
-    ]
-    kinds = [
-        place for place in range(1, len(words)) if words[place][-1] in ("class", "type", "kind")
-    ]
-    named = [place for place in names if place not in kinds]
-    keyed = bool(words[0]) and words[0][-1] in KEY and named and len(columns) < 9
-    return (0, named[0], *kinds[:1]) if keyed else ()
 
 
 def _is_primary(column: str) -> bool:

@@ -316,7 +316,8 @@ def test_rows_with_codes_are_called_by_the_column_of_names_beside_them(read):
     # Not by what repeats, is dated, or refers to others.
     orders = "id,customer,ordered\nO1,Ann,2024-02-01\nO2,Bo,2024-02-03\nO3,Cy,2024-02-09\n"
     rooms = "id,floor,wing\nR1,Upper,A\nR2,Upper,B\nR3,Lower,A\n"
+    cars = "plate,make,type\nAB1,Volvo,truck\nAB2,Ford,van\nAB3,Saab,van\n"
     refers = "id,maker,city\nP1,M1,Ayr\nP2,M2,Ayr\nP3,M3,Ely\n"
-    for text in (orders, rooms, refers):
+    for text in (orders, rooms, cars, refers):
         graph, key = read(text, "rows.csv"), text.split("\n")[1].split(",")[0]
         assert graph.name(graph.entity(key)) == key
