@@ -11,6 +11,7 @@ import csv
 import io
 import itertools
 import re
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,48 +38,13 @@ class _Table(NamedTuple):
 
     sort: str
     key: str = ""
-    names: tuple[str, ...] = ()
+    names: Sequence[str] = ()
     refers: Mapping[str, str] = {}
 
 
-_GTFS = {
-    "agency": _Table("agency", "agency_id", ("agency_name",)),
-    "stops": _Table(
-        "stop", "stop_id", ("stop_name",), {"parent_station": "stop", "zone_id": "zone"}),
-    "routes": _Table("route", "route_id", ("route_short_name", "route_long_name")),
-    "trips": _Table("trip", "trip_id", ("trip_short_name", "trip_headsign")),
-    "stop_times": _Table("stop time"),
-    "calendar": _Table("service", "service_id"),
-    "calendar_dates": _Table("service exception"),
-    "fare_attributes": _Table("fare", "fare_id"),
-    "fare_rules": _Table("fare rule", refers={"origin_id": "zone", "destination_id": "zone"}),
-    "frequencies": _Table("frequency"),
-    "transfers": _Table("transfer", refers={"from_stop_id": "stop", "to_stop_id": "stop"}),
-    "levels": _Table("level", "level_id", ("level_name",)),
-}  # fmt: skip
+_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_GTFS = {name: _Table(**table) for name, table in _KNOWN["gtfs"].items()}
 _GTFS_KEYS = {one.key: one.sort for one in _GTFS.values() if one.key}
-_KINDS = {
-    "route_type": {
-        "0": "tram", "1": "underground", "2": "rail", "3": "bus", "4": "ferry", "5": "cable tram",
-        "6": "aerial lift", "7": "funicular", "11": "trolleybus", "12": "monorail",
-    },
-    "location_type": {
-        "0": "stop or platform", "1": "station", "2": "entrance", "3": "node", "4": "boarding area",
-    },
-}  # fmt: skip
-_HEADERLESS = {
-    "airports": "airport id, name, city, country, IATA code, ICAO code, latitude, longitude, "
-    "altitude, UTC offset, daylight saving, time zone, type, source",
-    "airlines": "airline id, name, alias, IATA code, ICAO code, call sign, country, active",
-    "routes": "airline code, airline, from code, from airport, to code, to airport, codeshare, "
-    "stops, equipment",
-    "planes": "name, IATA code, ICAO code",
-    "countries": "name, ISO code, DAFIF code",
-    "movies": "movie id, title, genres",
-    "users": "user id, gender, age, occupation, zip code",
-    "ratings": "user, movie, rating, timestamp",
-}
-"""By the file's name: OpenFlights', and MovieLens' with `::` between."""
 _NOTHING = {"", "\\N", "NULL"}
 _COLUMN = re.compile(r"\s*(\w[\w -]*?)\s*(?:\(.*\))?\s*(?:(?:--|:)\s.*)?$")
 _LARGEST = 1 << 31
@@ -207,7 +173,7 @@ def read_dat(path: Path, intake: Intake) -> None:
             f"{path}: no columns: its lines have different numbers of cells; name the format"
         )
     title = path.name.split(".")[0]
-    columns = _HEADERLESS.get(title.casefold(), "").split(", ")
+    columns = _KNOWN["headerless"].get(title.casefold(), "").split(", ")
     if len(columns) != width:
         columns = _described(path.parent, path.name, width)
     if not columns and is_header(next(_split(path, first, separator))):
@@ -263,7 +229,7 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
             continue
         word = column.removesuffix("_id").removeprefix(f"{table.sort}_").replace("_", " ")
         kind = table.refers.get(column)
-        end = f"{kind} {cell}" if kind else _KINDS.get(column, {}).get(cell, cell)
+        end = f"{kind} {cell}" if kind else _KNOWN["kinds"].get(column, {}).get(cell, cell)
         intake.fact(id, word, end, source)
 
 
