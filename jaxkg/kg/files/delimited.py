@@ -14,7 +14,7 @@ from typing import TypeVar
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, Edges, Said, plain_header
 from jaxkg.kg.files.protocol import Intake
-from jaxkg.kg.files.textfile import BadLines, Progress, line_at, line_blocks
+from jaxkg.kg.files.textfile import BadLines, line_at, line_blocks
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import all_days, is_value
 
@@ -71,7 +71,7 @@ def read_delimited(path: Path, intake: Intake, *, said: bool = True) -> str:
     encoding = intake.options.encoding
     separator = separator_of(path, intake.format, encoding)
     rows_in = Rows(path, intake.format, separator, intake, said=said)
-    blocks = row_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
+    blocks = row_blocks(path, intake=intake)
     if intake.format == "csv":
         return rows_in.take(csv_rows(path, blocks, intake.bad, encoding, separator))
     for first, lines in blocks:
@@ -125,19 +125,31 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
 
 
 _SEPARATOR_LINE = re.compile(r"sep=.", re.IGNORECASE)
+_PADDED = re.compile(r'(?:"[^"]*"|[^,;|\t"]*)([,;|\t])\1{2,}\s*')
+"""A line of four columns or more that says nothing, or has but a title in the first."""
 _ABOVE = 20
 """Lines in which a table may begin, below what is said of it."""
 
 
 def row_blocks(
-    path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
+    path: Path, *, encoding: str = "utf-8", intake: Intake | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """The lines of a file of columns as `line_blocks` has them; what stands above the columns, a
-    title or comments from `#` on, is blank, but for a comment that names the columns."""
+    title or comments from `#` on, is blank, but for a comment that names the columns.
+
+    Args:
+        intake: takes how many lines stand there, and has the encoding.
+    """
+    options = intake.options if intake else None
+    encoding, on_progress = (options.encoding, options.on_progress) if options else (encoding, None)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)
     for number, lines in blocks:
         if number == 1 and (above := lines_above(lines)):
             names = _names_noted(lines, above)
+            titles = sum(line[:1] != "#" and bool(line.strip(" ,;|\t\r")) for line in lines[:above])
+            titles -= bool(_SEPARATOR_LINE.fullmatch(lines[0].strip()))
+            if intake and titles:
+                intake.leave_out("lines above the columns", titles)
             lines = [*[""] * above, *lines[above:]]
             if names:
                 lines[above - 1] = names
@@ -169,9 +181,13 @@ def lines_above(lines: Sequence[str]) -> int:
     (2, 0)
     >>> lines_above(["By,Ann", "", "On,2020", "", "river,length,x", "Glomma,621,3", "Lena,4294,7"])
     4
+    >>> lines_above([",,,", '"Rivers, 2024",,,', "river,length,x,y", "Glomma,621,3,4"])
+    2
     """
     if lines and _SEPARATOR_LINE.fullmatch(lines[0].strip()):
         return 1  # as Excel writes
+    if padded := len(list(itertools.takewhile(_PADDED.fullmatch, lines[:_ABOVE]))):
+        return padded if padded < len(lines) else 0
     filled = (pair for pair in enumerate(lines) if pair[1].strip())
     noted = next(filled, (0, ""))[1].startswith("#")
     filled = (pair for pair in enumerate(lines) if pair[1].strip() and pair[1][0] != "#")

@@ -20,6 +20,7 @@ from jaxkg.kg.files.json.relations import links
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, named, surest
 from jaxkg.kg.files.tables.ends import end_columns, take_ends
 from jaxkg.kg.files.tables.excel import EXCEL_ENDS, read_excel
+from jaxkg.kg.files.tables.layout import joined_headers
 from jaxkg.kg.files.tables.shape import (
     MAYBE_TABLE,
     first_rows,
@@ -28,7 +29,7 @@ from jaxkg.kg.files.tables.shape import (
     kept_columns,
     rows_are_entities,
 )
-from jaxkg.kg.files.tables.table import joined_headers, read_table
+from jaxkg.kg.files.tables.table import read_table
 from jaxkg.kg.files.textfile import suffix_of
 from jaxkg.kg.queries.columns import is_value
 
@@ -59,7 +60,7 @@ def read(path: Path, intake: Intake) -> None:
     rows = _start(path, format, options)
     if rows and (columns := end_columns(rows[0], rows[1:])):
         separator = separator_of(path, format, options.encoding)
-        blocks = row_blocks(path, encoding=options.encoding, on_progress=options.on_progress)
+        blocks = row_blocks(path, intake=intake)
         batches = csv_rows(path, blocks, intake.bad, options.encoding, separator)
         take_ends(path, batches, columns, intake)
         said = rows[0][columns.relation] if columns.relation >= 0 else "a row"

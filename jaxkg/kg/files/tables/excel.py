@@ -20,8 +20,9 @@ from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
+from jaxkg.kg.files.tables.layout import joined_headers
 from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
-from jaxkg.kg.files.tables.table import joined_headers, take_table
+from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines, open_bytes
 
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")

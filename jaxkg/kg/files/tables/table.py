@@ -7,7 +7,6 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +25,16 @@ from jaxkg.kg.files.tables.keys import (
     row_id,
     row_names,
 )
+from jaxkg.kg.files.tables.layout import (
+    are_merged,
+    are_names,
+    filled_down,
+    joined_headers,
+    totals,
+    without_notes,
+)
 from jaxkg.kg.files.tables.periods import of_periods, period_columns
-from jaxkg.kg.queries.columns import all_days, all_values, is_value, read_column
+from jaxkg.kg.queries.columns import all_days, all_values
 from jaxkg.words import relation_words
 
 PLAIN_TABLE = "read as a table: each row is a thing"
@@ -46,9 +53,6 @@ _OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
 _OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
-_NEARLY = Decimal("1e-6")
-_TOTALLED = 2000
-"""Rows of a table up to which its last one may be their sum."""
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
@@ -94,7 +98,7 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
     """
     encoding, format = intake.options.encoding, intake.format
     separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
-    blocks = row_blocks(path, encoding=encoding, on_progress=intake.options.on_progress)
+    blocks = row_blocks(path, intake=intake)
     rows = csv_rows(path, blocks, intake.bad, encoding, separator)
     if kept is not None:
         rows = (
@@ -103,55 +107,6 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
     title = _OF_NODES.sub("", name := path.name.split(".")[0])
     declared = Declared(True, {}) if title != name else None
     return take_table(path, title, rows, intake, separator=separator, declared=declared)
-
-
-def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
-    """The header that two rows are together: what stands over several columns, and each column.
-
-    >>> joined_headers([["", "Sales", "", "Costs"], ["Region", "2022", "2023", "2022"]])
-    ['Region', 'Sales 2022', 'Sales 2023', 'Costs 2022']
-    >>> joined_headers([["", "a", "b"], ["Ann", "1", "2"]])
-
-    Args:
-        rows: the first ones of a table.
-    """
-    if len(rows) < 2 or len(rows[1]) < 3 or len(rows[0]) > len(rows[1]):
-        return None
-    over, under = ([cell.strip() for cell in row] for row in rows[:2])
-    over += [""] * (len(under) - len(over))
-    told = list(filter(None, over[1:]))
-    several = len(told) < len(over) - 1 or len(set(told)) < len(told)
-    if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
-        return None
-    found, last = [under[0]], ""
-    for above, below in zip(over[1:], under[1:]):
-        last = above or last
-        found.append(f"{last} {below}".strip())
-    return found if len(set(found)) == len(found) else None
-
-
-def is_total(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the last of some rows is the sum of those above, in two columns or with no text.
-
-    >>> rows = [["North", "1", "2"], ["South", "3", "5"], ["East", "4", "9"], ["Total", "8", "16"]]
-    >>> is_total(rows), is_total(rows[:3])
-    (True, False)
-    >>> is_total([["A", "1,5 €", ""], ["B", "2,25 €", ""], ["C", "1,00 €", ""], ["", "4,75 €", ""]])
-    True
-    """
-    if not 4 <= len(rows) <= _TOTALLED:
-        return False
-    sums, texts = 0, 0
-    for cells in list(zip(*rows))[1:]:
-        values = read_column("number", cells).values
-        *above, total = (value and value[1] for value in values)
-        if None in above:
-            texts += bool(cells[-1])
-        elif total is None or abs(total - sum(above)) > _NEARLY * max(1, abs(total)):
-            return False
-        else:
-            sums += 1
-    return not texts and (sums > 1 or (sums == 1 and len(rows[0]) > 2))
 
 
 def row_sort(header: str, title: str) -> str:
@@ -236,30 +191,40 @@ def take_table(
     ragged = intake.left_out[RAGGED]
     header: _Header | None = None
     key, told_once = 0, set[int]()
+    merged: str | None = None  # what the last first cell says that blank ones below mean again
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     other_names: list[tuple[str, ...]] = []
     why = "it has no key"
     for batch in batches:
-        rows = [(number, row) for number, row in batch if any(map(str.strip, row))]
+        rows = without_notes(batch)
+        notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
+        if notes:
+            intake.leave_out("notes below a table", notes)
         if header is None:
             if not rows:
                 continue
-            if joined := joined_headers([cells for _, cells in rows[:2]]):
+            if joined := joined_headers([cells for _, cells in rows]):
                 rows[:2] = [(rows[1][0], joined)]
             above = rows.pop(0)
+            cells = [cells for _, cells in rows]
+            merged = "" if declared is None and are_merged(above[1][0], cells) else None
             titled = declared is not None or (intake.titled and not row_sort(above[1][0], title))
             header = _header_of(path, *above, title, separator, titled=titled)
             header = _nameless(header, title) if keyless else header
+        rows = rows if merged is None else list(filled_down(rows, merged))
         rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
-        if one is None and declared is None and (key := _own_key(header.columns, rows)):
+        if one is None and declared is None:
+            key = _own_key(header.columns, rows) if merged is None else 1
+        if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            header = header._replace(name=max(header.name, 1))
+            header = header._replace(name=max(header.name, 1)) if merged is None else header
+        if one is None and (sums := totals([cells for _, cells in rows])):
+            intake.leave_out("rows of totals", len(sums))
+            rows = [row for at, row in enumerate(rows) if at not in sums]
+        merged = merged if merged is None or not rows else rows[-1][1][0]
         rows = [(number, _moved(cells, key)) for number, cells in rows] if key else rows
-        if one is None and is_total([cells for _, cells in rows]):
-            intake.leave_out("rows of totals")
-            rows.pop()
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
             again = len(header.columns) > 2 and len(set(firsts)) <= DIFFERENT * len(firsts)
@@ -357,7 +322,7 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         return -1
     called = {*header.others, *relation_words(title).lower().split()[:1]}
     for at, column in enumerate(header.columns[1:], start=1):
-        if relation_words(column).lower() in called and _names([row[at] for row in rows]):
+        if relation_words(column).lower() in called and are_names([row[at] for row in rows]):
             return at
     if coded and (own := [a for a, c in enumerate(header.columns) if _is_primary(c) and a]):
         return own[0]
@@ -367,7 +332,7 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     if coded and (wordy or len(rows) >= _ROWS_WITH_NAMES):
         coded = any(is_code(row[1]) for row in rows)
         many = not coded and not any(map(all_days, zip(*rows)))  # no order is called by its buyer
-    return 1 if (many or said) and _names([row[1] for row in rows]) else -1
+    return 1 if (many or said) and are_names([row[1] for row in rows]) else -1
 
 
 def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
@@ -378,7 +343,7 @@ def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
     (1, 0)
     """
     cells = list(zip(*(row for _, row in rows)))
-    for place, codes in enumerate(map(set, cells)) if rows and _names(cells[0]) else ():
+    for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
         keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
         others = (another for another in cells if another is not cells[place])
         apart = keyed and len(codes) == len(rows) and all(map(is_code, codes))
@@ -395,12 +360,6 @@ def _is_primary(column: str) -> bool:
     """Whether a column is called the first of several names or titles of a row."""
     words = relation_words(column).lower().split()
     return len(words) == 2 and words[0] in ("primary", "preferred") and words[1] in _NAMES
-
-
-def _names(cells: Sequence[str]) -> bool:
-    """Whether cells are names: each another, no values."""
-    apart = len(set(cells)) == len(cells)
-    return apart and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
 
 
 def happenings(rows: Sequence[Sequence[str]]) -> bool:

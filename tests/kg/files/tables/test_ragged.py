@@ -1,4 +1,4 @@
-"""Tables as they come: ragged rows, lone carriage returns, NULL, arrays."""
+"""Tables as they come: ragged rows, lone carriage returns, NULL, arrays, reports."""
 
 import pytest
 from named_facts import named_facts
@@ -59,3 +59,49 @@ def test_movies_are_each_a_movie(read):
 def test_names_are_shown_for_codes(read):
     rows = "customerID,companyName,city,fax\nBOLID,Comidas,Madrid,1\nFAMIA,Familia,Bonn,2\n"
     assert ("Comidas", "city", "Madrid") in named_facts(read(rows, "customers.csv"))
+
+
+REPORT = """,,,,
+"Power, 2023",,,,
+Kind,Plant,Place,Power,Made
+,,,MW,GWh
+Water,Hub,Ely,210,845
+,Pier,Ayr,96,412
+Water in all,,,306,1257
+Wind,Mill,Ely,75,228
+,Vane,Ulm,142,455
+Wind in all,,,217,683
+All,,,523,1940
+,,,,
+* Without repairs.,,,,
+"""
+
+
+def test_a_report_is_the_table_in_it(read):
+    heard = []
+    graph = read(REPORT, "power 2023.csv", on_reading=heard.append)
+    facts = named_facts(graph)
+    assert facts >= {
+        ("Pier", "Kind", "Water"), ("Vane", "Kind", "Wind"), ("Hub", "Power (MW)", "210"),
+        ("Mill", "Made (GWh)", "228"), ("Vane", "is a", "plant"),
+    }  # fmt: skip
+    assert {head for head, _, _ in facts} == {"Hub", "Pier", "Mill", "Vane"}
+    assert "1 lines above the columns left out; 1 notes below a table left out" in heard[0]
+    assert "3 rows of totals left out" in heard[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        # A row without a text is no sum of those above it alone.
+        ("name,note,size,cost\nAnn,x,1,5\nBo,,1,5\nCy,y,2,3\nDi,z,4,4\n", ("Bo", "size", "1")),
+        ("name,city,size\nAnn,Ely,3\n\nBo,Ayr,4\n", ("Bo", "city", "Ayr")),
+    ],
+)
+def test_rows_that_only_look_like_a_report_stay(read, text, fact):
+    assert fact in named_facts(read(text, "rows.csv", format="table"))
+
+
+def test_a_blank_id_is_told_and_filled_with_no_other(read):
+    with pytest.raises(JaxkgError, match="no id"):
+        read("id,name,city\n1,Ann,Ely\n,Bo,Ulm\n3,Cy,Ayr\n,Di,Ely\n", "rows.csv")

@@ -1,0 +1,147 @@
+"""How people lay tables out: headers of two rows, units, merged cells, totals, notes below."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.tables.keys import KEY
+from jaxkg.kg.queries.columns import all_values, is_value, read_column
+from jaxkg.words import relation_words
+
+_NEARLY = Decimal("1e-6")
+_TOTALLED = 2000
+"""Rows of a table up to which some may be sums of others."""
+
+
+def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """The header that two rows are together: what stands over several columns, and each column; or
+    each column, and its unit.
+
+    >>> joined_headers([["", "Sales", "", "Costs"], ["Region", "2022", "2023", "2022"]])
+    ['Region', 'Sales 2022', 'Sales 2023', 'Costs 2022']
+    >>> joined_headers([["", "a", "b"], ["Ann", "1", "2"]])
+    >>> joined_headers([["Plant", "Power", "In"], ["", "MW", ""], ["Hub", "7", "Ely"]])
+    ['Plant', 'Power (MW)', 'In']
+
+    Args:
+        rows: the first ones of a table.
+    """
+    if len(rows) < 2 or len(rows[1]) < 3 or len(rows[0]) > len(rows[1]):
+        return None
+    over, under = ([cell.strip() for cell in row] for row in rows[:2])
+    over += [""] * (len(under) - len(over))
+    if all(over) and not under[0] and any(under):
+        columns = [cells for cells in itertools.zip_longest(*rows[1:], fillvalue="") if cells[0]]
+        if any(is_value(unit) or not all_values(cells) for unit, *cells in columns):
+            return None
+        return [f"{name} ({unit})" if unit else name for name, unit in zip(over, under)]
+    told = list(filter(None, over[1:]))
+    several = len(told) < len(over) - 1 or len(set(told)) < len(told)
+    if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
+        return None
+    found, last = [under[0]], ""
+    for above, below in zip(over[1:], under[1:]):
+        last = above or last
+        found.append(f"{last} {below}".strip())
+    return found if len(set(found)) == len(found) else None
+
+
+def are_names(cells: Sequence[str]) -> bool:
+    """Whether cells are names: each another, no values."""
+    apart = len(set(cells)) == len(cells)
+    return apart and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
+
+
+def without_notes(rows: Sequence[Row]) -> list[Row]:
+    """Rows that are not blank, and no notes: what stands in one cell each, below a blank row.
+
+    >>> without_notes([(1, ["a", "b", "c"]), (2, []), (3, ["* as of May", "", ""])])
+    [(1, ['a', 'b', 'c'])]
+    """
+    sizes = [sum(map(bool, map(str.strip, row))) for _, row in rows]
+    last = max((place for place, size in enumerate(sizes) if not size), default=len(rows))
+    below = max(sizes[:last], default=0) > 2 and all(size < 2 for size in sizes[last:])
+    return [row for row, size in zip(rows[: last if below else None], sizes) if size]
+
+
+def are_merged(header: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a blank first cell says what the one above does, as merged cells are saved: there are
+    several of each, and rows are called by the second cell.
+
+    >>> rows = [["Sea", "Ely", "7"], ["", "Ayr", "9"], ["Land", "Ulm", "3"], ["", "Pau", "4"]]
+    >>> are_merged("Sort", rows), are_merged("Sort id", rows), are_merged("Sort", rows[::2])
+    (True, False, False)
+    """
+    pairs = [(row[0].strip(), row[1].strip()) for row in rows if len(row) > 2 and row[1].strip()]
+    firsts = [first for first, _ in pairs if first]
+    if not firsts or not pairs[0][0] or not 0 < len(firsts) <= len(pairs) - len(firsts):
+        return False
+    keyed = not KEY.isdisjoint(relation_words(header).lower().split()) or any(map(is_value, firsts))
+    return not keyed and are_names([name for _, name in pairs])
+
+
+def filled_down(rows: Sequence[Row], above: str) -> Iterator[Row]:
+    """Rows whose blank first cells say what the one above does.
+
+    >>> list(filled_down([(4, ["", "Ayr"]), (5, ["Wind", "Hub"]), (6, ["", "Pier"])], "Hydro"))
+    [(4, ['Hydro', 'Ayr']), (5, ['Wind', 'Hub']), (6, ['Wind', 'Pier'])]
+    """
+    for number, (first, *others) in rows:
+        above = first.strip() or above
+        yield number, [above, *others]
+
+
+def totals(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Places of rows that are sums, of all that are none, or of those since the last one.
+
+    Where other rows have texts, these have none beside the first cell. A row alone is the sum of
+    all but in the last place.
+
+    >>> rows = [["North", "1", "2"], ["South", "3", "5"], ["East", "4", "9"], ["Total", "8", "16"]]
+    >>> totals(rows), totals(rows[:3])
+    ([3], [])
+    >>> totals([["A", "1,5 €", ""], ["B", "2,25 €", ""], ["C", "1,00 €", ""], ["", "4,75 €", ""]])
+    [3]
+    >>> some = [["Sea", "Ely", "1", "2"], ["Sea", "Ayr", "3", "4"], ["All sea", "", "4", "6"]]
+    >>> more = [["Land", "Ulm", "5", "6"], ["All land", "", "5", "6"], ["All", "", "9", "12"]]
+    >>> totals([*some, *more])
+    [2, 4, 5]
+    """
+    if not 4 <= len(rows) <= _TOTALLED:
+        return []
+    numbers: list[list[Decimal | None]] = []
+    texts = [False] * len(rows)
+    for cells in list(zip(*rows))[1:]:
+        values = [value and value[1] for value in read_column("number", cells).values]
+        if all(value is not None or not cell for value, cell in zip(values, cells)):
+            numbers.append(values)
+        else:
+            texts = [before or bool(cell) for before, cell in zip(texts, cells)]
+    sums, plain, group = list[int](), list[int](), list[int]()
+    last = len(rows) - 1
+    for place, text in enumerate(texts):
+        whole = len(sums) > 1 or (place == last and len(plain) > 2)
+        parts = [group] * any(texts) + [plain] * whole
+        if not text and any(_is_sum(numbers, place, part, len(rows[0])) for part in parts):
+            sums.append(place)
+            group = []
+        else:
+            plain.append(place)
+            group.append(place)
+    several = len(sums) > 1 and all(texts[place] for place in plain)
+    return sums if several else sums[-1:] if sums[-1:] == [last] else []
+
+
+def _is_sum(
+    numbers: Sequence[Sequence[Decimal | None]], place: int, of: Sequence[int], width: int
+) -> bool:
+    """Whether what columns say in a place is the sum of what they say in others."""
+    fits = list[bool]()
+    for column in numbers:
+        if (value := column[place]) is not None:
+            total = sum(column[other] or 0 for other in of)
+            fits.append(abs(value - total) <= _NEARLY * max(1, abs(value)))
+    return bool(of) and all(fits) and (len(fits) > 1 or (len(fits) == 1 < len(of) and width > 2))
