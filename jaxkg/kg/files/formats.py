@@ -172,20 +172,22 @@ def head_of(path: Path, encoding: str) -> Head:
 
 
 def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], list[str]]:
-    """The files of a folder that are read together, and the names of those that are not."""
+    """The files of a folder, and of those within, that are read together, and the names of those
+    that are not; of two of one name the one that lies higher is read."""
     together: list[tuple[Path, Choice]] = []
     perhaps: list[tuple[Path, Choice]] = []
     others: list[str] = []
+    folders: list[Path] = []
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith((".", "~")) or entry.name.endswith(MAPPING):
             continue
-        choice = None
-        if entry.is_file():
-            try:
-                choice = format_of(entry, None, encoding)
-            except JaxkgError:
-                choice = None  # it is told by its name
-        if choice is None:
+        try:
+            choice = format_of(entry, None, encoding)
+        except JaxkgError:
+            choice = None  # it is told by its name
+        if choice is not None and choice.format.name == "folder" and not entry.is_symlink():
+            folders.append(entry)
+        elif choice is None or choice.format in _OF_FOLDERS:
             others.append(entry.name)
         elif choice.score < _AMONG_OTHERS:
             perhaps.append((entry, choice))
@@ -202,6 +204,15 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
         named = set(re.findall(r"""(?<=[>"'/])[^<>"'/]+(?=[<"'])""", text))
         others += texts.keys() & {name, *named} if not tables.isdisjoint(named) else ()
     together = [pair for pair in together if pair[0].name not in others]
+    others += [entry.name for entry, _ in perhaps]
     if not together and {choice.format.name for _, choice in perhaps} == {"tsv"}:
-        return perhaps, others  # the splits of a benchmark: train.txt, valid.txt
-    return together, sorted([*others, *(entry.name for entry, _ in perhaps)])
+        # The splits of a benchmark: train.txt, valid.txt.
+        return perhaps, sorted({*others} - {entry.name for entry, _ in perhaps})
+    known = {entry.name for entry, _ in together}
+    for inner in folders:
+        below, rest = files_of(inner, encoding)
+        rest += [entry.name for entry, _ in below if entry.name in known]
+        below = [pair for pair in below if pair[0].name not in known]
+        together += below
+        others += [f"{inner.name}/{name}" for name in rest] if below else [inner.name]
+    return together, sorted(others)

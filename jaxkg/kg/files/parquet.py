@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from jaxkg.errors import JaxkgError, how_to_install
-from jaxkg.kg.files.delimited import HEADER, Row, header_columns
+from jaxkg.kg.files.delimited import Row, header_columns
 from jaxkg.kg.files.exports import Columns
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
@@ -53,7 +53,7 @@ def read_parquet(path: Path, intake: Intake) -> None:
         with _opened(file) as table:
             total += table.metadata.num_rows
     for file in files:
-        row, told = 0, _told_by_names(file.relative_to(path).parts[:-1])
+        row, told = 0, columns_of(file.relative_to(path).parts[:-1])
         with _opened(file) as table:
             schema = pyarrow.schema(
                 [*table.schema_arrow, *((key, pyarrow.string()) for key in told)]
@@ -75,16 +75,31 @@ def read_parquet(path: Path, intake: Intake) -> None:
 
 
 def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[list[Row]]:
-    """The names of a Parquet file's columns, then its rows in batches, as text."""
-    with _opened(path) as table:
-        yield [(0, list(table.schema_arrow.names))]
-        done = 0
-        for batch in table.iter_batches():
-            rows = zip(*(map(cell_text, column.to_pylist()) for column in batch.columns))
-            yield [(at, list(row)) for at, row in enumerate(rows, start=done + 1)]
-            done += len(batch)
-            if on_progress:
-                on_progress(done, table.metadata.num_rows)
+    """The names of the columns of a Parquet file, or of a folder of its parts, then the rows in
+    batches, as text; what names of folders tell is in the last columns.
+
+    Raises:
+        JaxkgError: two parts have different columns.
+    """
+    header, done = list[str](), 0
+    for file in parquet_parts(path):
+        beside = columns_of(file.relative_to(path).parts[:-1])
+        with _opened(file) as table:
+            names = [*table.schema_arrow.names, *beside]
+            if header and sorted(names) != sorted(header):
+                raise JaxkgError(f"{file}: has the columns {names}, and parts beside it {header}")
+            if not header:
+                yield [(0, header := names)]
+            for batch in table.iter_batches():
+                cells = {
+                    name: batch.column(name).to_pylist() for name in names if name not in beside
+                }
+                cells |= {name: [text] * len(batch) for name, text in beside.items()}
+                rows = zip(*(map(cell_text, cells[name]) for name in header))
+                yield [(at, list(row)) for at, row in enumerate(rows, start=done + 1)]
+                done += len(batch)
+                if on_progress:
+                    on_progress(done, max(done, table.metadata.num_rows))
 
 
 def _needs_pyarrow(path: Path) -> None:
@@ -97,30 +112,34 @@ def _needs_pyarrow(path: Path) -> None:
 
 
 def parquet_records(path: Path, without: str = "\0") -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet table by the names of its columns, lists as lists.
+    """The rows of a Parquet table, or of a folder of its parts, by the names of its columns, lists
+    as lists.
 
     Args:
         without: leave columns out whose names hold it.
     """
     _needs_pyarrow(path)
-    with _opened(path) as table:
-        names = [name for name in table.schema_arrow.names if without not in name]
-        for batch in table.iter_batches(batch_size=1 << 12, columns=names):
-            yield from batch.to_pylist()
+    for file in parquet_parts(path):
+        beside = columns_of(file.relative_to(path).parts[:-1])
+        with _opened(file) as table:
+            names = [name for name in table.schema_arrow.names if without not in name]
+            for batch in table.iter_batches(batch_size=1 << 12, columns=names):
+                yield from (record | beside for record in batch.to_pylist())
 
 
 def read(path: Path, intake: Intake) -> None:
     """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
     options, names, nested = intake.options, list[str](), False
-    if options.is_plain and not path.is_dir():
+    parts = parquet_parts(path)
+    if options.is_plain and parts:
         _needs_pyarrow(path)
-        with _opened(path) as table:
-            names = table.schema_arrow.names
+        with _opened(parts[0]) as table:
+            names = [*table.schema_arrow.names, *columns_of(parts[0].relative_to(path).parts[:-1])]
             nested = any("struct<" in str(kind) for kind in table.schema_arrow.types)
     if header_columns(names) is not None or len(names) in (0, 1, 3):
         read_parquet(path, intake)
     elif nested:
-        read_jsonl(path, intake, [as_json(record) for record in parquet_records(path)])
+        read_jsonl(path, intake, list(map(as_json, parquet_records(path))))
     else:
         rows = parquet_rows(path, options.on_progress)
         intake.tell(take_table(path, path.name.split(".")[0], rows, intake))
@@ -150,10 +169,10 @@ def _opened(file: Path) -> Iterator[pyarrow.parquet.ParquetFile]:
             raise JaxkgError(f"{file}: not a Parquet file, or a damaged one ({error})") from error
 
 
-def _told_by_names(folders: Sequence[str]) -> dict[str, str]:
+def columns_of(folders: Sequence[str]) -> dict[str, str]:
     """Columns that the names of folders tell, as engines write them.
 
-    >>> _told_by_names(["relation=directed%20by", "2024"])
+    >>> columns_of(["relation=directed%20by", "2024"])
     {'relation': 'directed by'}
     """
     told = (name.partition("=") for name in folders if "=" in name)
@@ -167,12 +186,7 @@ def _columns(
 
     words = {name.casefold(): name for name in schema.names}
     if columns is None:
-        columns = [
-            next((words[word] for word in known if word in words), position)
-            for position, known in enumerate(HEADER)
-        ]
-        if any(isinstance(column, int) for column in columns):
-            columns = (0, 1, 2)
+        columns = header_columns(schema.names) or (0, 1, 2)
         if isinstance(columns, tuple) and len(schema.names) != 3:
             raise JaxkgError(
                 f"{path}: which columns are head, relation, tail? It has {schema.names}; pass "

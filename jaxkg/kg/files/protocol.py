@@ -207,6 +207,7 @@ class Intake:
         titled: whether columns refer to files by their names: what one is called its rows are.
         has_cells: whether something read are cells of tables, which may list several things.
         within: things of lists within records, which cells do not mean by their names.
+        folders: what the names of the folders that a file lies in say of its rows.
         readings: how files were read, in words.
         left_out: what was not taken, by reason.
         meanings: what a file declares of relations, see `KnowledgeGraph.meanings`.
@@ -231,11 +232,13 @@ class Intake:
         self.beside: Collection[str] | None = None
         self.titled = self.has_cells = False
         self.within: set[str] = set()
+        self.folders: Mapping[str, str] = {}
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()
         self.meanings: dict[str, dict[str, Any]] = {}
         self.mended: Counter[str] = Counter()
         self._statements: dict[str, tuple[str, str, str]] = {}
+        self._counts: Counter[str] = Counter()
         self._shared: dict[type[Closing], Closing] = {}
 
     @property
@@ -279,6 +282,20 @@ class Intake:
             self.names.label(id, name)
         for alias in aliases:
             self.names.alias(id, alias)
+
+    def blank(self, sort: str) -> str:
+        """The id of another thing that nothing calls, by what it is.
+
+        >>> intake = Intake()
+        >>> intake.blank("order item"), intake.blank("order item")
+        ('_:order_item_1', '_:order_item_2')
+        """
+        return f"_:{sort.replace(' ', '_')}_{self.count(sort)}"
+
+    def count(self, sort: str) -> int:
+        """The number of another thing that nothing calls, of all files those of its sort."""
+        self._counts[sort.replace("_", " ")] += 1
+        return self._counts[sort.replace("_", " ")]
 
     def sort(self, id: str, sort: str) -> None:
         """Take what an entity is: "movie"."""
@@ -330,8 +347,7 @@ class Intake:
         """The id of a new statement about a fact, which will be shown as what it states; the caller
         takes what is said of it."""
         if not node:
-            words = relation_words(relation).replace(" ", "_")
-            node = f"_:{words}_{len(self._statements) + 1}"
+            node = self.blank(relation_words(relation))
         self._statements[node] = head, relation, tail
         return node
 

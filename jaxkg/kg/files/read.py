@@ -12,6 +12,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import names_of, read_names
 from jaxkg.kg.files.delimited_format import first_words
 from jaxkg.kg.files.formats import Choice, files_of, format_of
+from jaxkg.kg.files.parquet import columns_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
@@ -113,7 +114,7 @@ def read_graph(
         files, unread = files_of(path, encoding)
         if not files:
             return open_graph(path)  # which says what is missing
-        _read_folder(files, intake)
+        _read_folder(path, files, intake)
     else:
         _read_file(path, chosen, intake)
     if chosen.name == "folder":
@@ -168,15 +169,21 @@ def _read_file(path: Path, format: Format, intake: Intake) -> None:
     format.read(path, intake)
 
 
-def _read_folder(files: list[tuple[Path, Choice]], intake: Intake) -> None:
-    """Read all files of a folder that are read together; see `files_of`."""
+def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -> None:
+    """Read all files of a folder that are read together; see `files_of`. Where they lie in several
+    folders within, these say something of their rows."""
     firsts = [first_words(file, choice.format.name, intake.options) for file, choice in files]
     words = {"".join(filter(str.isalnum, word)) for some in firsts for word in some}
     titles = ("".join(filter(str.isalnum, file.name.split(".")[0].casefold())) for file, _ in files)
     intake.titled = any(f"{title}{key}" in words for title in titles if title[3:] for key in KEY)
     tables: list[str] = []
     told, intake.readings = intake.readings, []
+    several = len({file.parent for file, _ in files} - {path}) > 1
     for at, (file, choice) in enumerate(files):
+        parts = file.relative_to(path).parts[:-1]
+        intake.folders = columns_of(parts)
+        if several and not intake.folders and parts:
+            intake.folders = {"folder": parts[-1]}
         intake.beside = set[str]().union(*firsts[:at], *firsts[at + 1 :])
         _read_file(file, choice.format, intake)
         reading, intake.readings = "; ".join(intake.readings), []

@@ -132,6 +132,21 @@ def test_a_folder_of_partitions_is_one_table(tmp_path):
         read_graph(tmp_path / "kb")
 
 
+def test_parts_of_other_columns_are_one_table_with_what_folders_tell(tmp_path):
+    for year, rows in (
+        ("2023", {"ride_id": [7, 8], "bike": ["A", "B"], "km": [1.5, 2.5]}),
+        ("2024", {"bike": ["A"], "ride_id": [9], "km": [4.0]}),
+    ):
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(pa.table(rows), tmp_path / f"year={year}" / "part-0.parquet")
+    found = named_facts(read_graph(tmp_path))
+    assert found >= {("7", "year", "2023"), ("9", "year", "2024"), ("9", "bike", "A"),
+                     ("8", "km", "2.5"), ("9", "is a", "ride")}  # fmt: skip
+    pq.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "year=2024" / "part-1.parquet")
+    with pytest.raises(JaxkgError, match="has the columns"):
+        read_graph(tmp_path)
+
+
 def test_a_damaged_part_is_told_and_an_empty_folder_is_no_table(tmp_path):
     (tmp_path / "part.parquet").write_bytes(b"half")
     with pytest.raises(JaxkgError, match="not a Parquet file"):

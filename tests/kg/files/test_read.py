@@ -1,5 +1,8 @@
+import json
+
 import numpy as np
 import pytest
+from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import open_graph, read_graph, save_graph
@@ -81,3 +84,36 @@ def test_mixed_column_counts_in_published_data_are_told(data_dir):
         read_graph(published)
     with pytest.raises(JaxkgError, match=r"train.txt:3: 3 fields where the first line has 4"):
         read_graph(published, columns=(1, 0, 2))
+
+
+def _said(user, text, **more):
+    return {"type": "message", "user": user, "text": text, **more}
+
+
+def test_folders_within_are_read_and_say_what_their_records_are_of(tmp_path):
+    users = [
+        {"id": "U1", "name": "ann", "tz": "Europe", "tz_label": ""},
+        {"id": "U2", "name": "bo"},
+    ]
+    files = {
+        "users.json": users,
+        "channels.json": [{"id": "C1", "name": "sea"}, {"id": "C2", "name": "land"}],
+        "sea/1.json": [_said("U1", "Hello", parts=[{"size": 3}, {"size": 5}]), _said("U2", "Yes")],
+        "land/1.json": [_said("U2", "No", parts=[{"size": 4}, {"size": 6}]), _said("U1", "Why")],
+        "old/users.json": [{"id": "U1", "name": "annie"}],
+    }
+    for name, records in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(records))
+    heard = []
+    graph = read_graph(tmp_path, on_reading=heard.append)
+    facts = named_facts(graph)
+    said = {head: text for head, relation, text in facts if relation == "text"}
+    assert len(said) == 4  # a message is none of its user, nor the one of another folder
+    of = {(said[head], relation, tail) for head, relation, tail in facts if head in said}
+    assert of >= {("Hello", "folder", "sea"), ("No", "folder", "land"), ("Why", "user", "ann"),
+                  ("Hello", "type", "message")}  # fmt: skip
+    parts = {tail for head, relation, tail in facts if relation == "parts"}
+    assert len(parts) == 4
+    assert "annie" not in {tail for _, _, tail in facts}
+    assert "left out: old" in heard[0]

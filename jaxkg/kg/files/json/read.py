@@ -55,7 +55,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     """
     options = intake.options
     keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
-    title = path.name.split(".")[0]
+    title = path.name.lstrip(".").split(".")[0]
     readings: list[str] = []
     known, beside = _Known(), list[str]()
     if document is None:
@@ -190,6 +190,8 @@ class _Part:
             )
         own = self._provenance if isinstance(self._provenance, str) else None
         thing, triples, source = self.records.facts(record, own)
+        for word, text in self._intake.folders.items():
+            triples.append((thing, (word, None, []), (text, None, [])))
         self._intake.name(*thing)  # it may have no fact of its own
         called = record.get(self.records.key)
         if called is not None and str(called) != thing[0]:
@@ -439,8 +441,6 @@ def _begins(head: Head) -> Sniff:
 
 
 _LIKELY = surest(name_ends(".json", ".jsonl", ".ndjson"), _begins)
-
-
 FORMATS = (
     Format("jsonl", "JSON lines, or one JSON document: triples, or objects that are entities",
            lambda head: NO if how_to_bring(head) else _LIKELY(head), read_jsonl,

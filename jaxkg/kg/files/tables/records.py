@@ -6,7 +6,6 @@ But one that nothing calls, alone under its key, says of the record around it wh
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -120,10 +119,12 @@ class Records:
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
         self._why = "comes again and again" if several else "tells when"
-        if refers and not self._nameless and not any(folded(name) in SHOWN for name in first):
+        if not self._nameless and not any(folded(name) in SHOWN for name in first):
             # What a rule found is no more of the rule; a record with a name may be it.
-            self._nameless = all(id in intake.names.display for id in again)
-            self._why = "calls other records"
+            others = (t.rows for t in intake.tables if words in t.others - self._called)
+            self._nameless = refers and all(id in intake.names.display for id in again)
+            self._nameless |= any(rows.issuperset(again) for rows in others)
+            self._why = "calls other records" if self._nameless else self._why
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
@@ -132,7 +133,7 @@ class Records:
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = shown_name(first, self.key, self._called)[0] is not None
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
-        self._within, self._listed = itertools.count(1), dict[str, str]()
+        self._listed = dict[str, str]()
         self._intake = intake
         of = f"{self._one} " if self._keyed else ""
         self._known = {of + str(item.get(self.key)) for item in sample if isinstance(item, dict)}
@@ -172,12 +173,13 @@ class Records:
         record = titled(record)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
-            if isinstance(record.get(of), str) and isinstance(record.get(label), str):
+            pair = record.get(of), record.get(label)
+            if all(isinstance(said, str) and said.strip() for said in pair):
                 self._intake.name(record[of], record[label])
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
         if self._nameless:
-            node = _plain(f"_:{self._one.replace(' ', '_')}_{next(self._within)}")
+            node = _plain(self._intake.blank(self._one))
             told = record.get(source_key) if source_key else None
             source = "" if told is None else text_of(told, str(source_key))
             sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
@@ -268,7 +270,7 @@ class Records:
             return triples
         key = key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
-        if not key and several and (link := _link(item)):
+        if not key and several and (link := _link(item, item_of(relation, ""))):
             rest = {name: said for name, said in item.items() if name != link}
             tail, more = self._inner(link, item[link], key_within(link, item[link], several=False))
             told = relation if relation_words(link) in _ENTITY else link
@@ -294,7 +296,8 @@ class Records:
         listed = self._listed.get(relation, relation)
         own = item_of(listed, key)
         sort = list_sort(listed) if own == item_of(listed, "") else own
-        if several and sort and not _tells_sort(item) and tail[0] not in self._known:
+        known = tail[0] in self._known or any(tail[0] in t.rows for t in self._intake.tables)
+        if several and sort and not _tells_sort(item) and not known:
             triples.append((tail, _plain(SORT[0]), _plain(sort)))
         rest = {name: value for name, value in rest.items() if name not in varied}
         return triples + self._of(rest, tail)
@@ -340,10 +343,10 @@ class Records:
         item = max(kinds, key=len, default=item)
         if not key and isinstance(record.get("title"), str):
             # Copies of one book are several records.
-            tail = f"{item} {next(self._within)}", text_of(record["title"], "title"), []
+            tail = f"{item} {self._intake.count(item)}", text_of(record["title"], "title"), []
             return tail, {name: v for name, v in record.items() if name != "title"}
         if not key:
-            return _plain(f"_:{item.replace(' ', '_')}_{next(self._within)}"), record
+            return _plain(self._intake.blank(item)), record
         label, named = shown_name(record, key, frozenset((item,)))
         parts = full_name(list(record)) or ()
         several = record[key] if isinstance(record[key], list) else [record[key]]
@@ -356,9 +359,12 @@ class Records:
         return tail, {name: v for name, v in record.items() if name not in {key, *named}}
 
 
-def _link(record: dict[str, Any]) -> str:
+def _link(record: dict[str, Any], sort: str) -> str:
     """The one key of a record under which an entity lies, where the others say nothing but how it
-    is related: an author, and which in order; "" where there is none."""
+    is related: an author, and which in order; "" where there is none. A `portid` is of a port."""
+    last = sort.rpartition(" ")[2]
+    if any(key != last and key.lower().startswith(last) for key in record):
+        return ""
     inside = [
         k for k, v in record.items() if isinstance(v, dict) and key_within(k, v, several=False)
     ]
@@ -457,7 +463,7 @@ def _lists_of_numbers(records: Sequence[dict[str, Any]], id: str) -> frozenset[s
     for record in records:
         for key, value in record.items():
             several = value if isinstance(value, list) else [value] if id == "pk" else []
-            if several and key != id and all(type(item) is int for item in several):
+            if several and key != id and all(str(item).isdecimal() for item in several):
                 found.add(key)
     return frozenset(found)
 

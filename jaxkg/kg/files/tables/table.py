@@ -254,7 +254,7 @@ def take_table(
             called = header.called(cells)
             row = row_id(one or "", called)
             if header.nameless:
-                row = f"_:{header.nameless}_{number}"
+                row = intake.blank(header.nameless)
                 facts += [(row, header.columns[0], cells[0])] if cells[0] and not periods else []
             else:
                 repeated += called in ids
@@ -266,6 +266,7 @@ def take_table(
             if periods:
                 texts = [*map(_told, cells)]
                 facts += of_periods(header.columns, periods, title, number, row, texts)
+            facts += [(row, word, text) for word, text in intake.folders.items()]
             for at, cell in enumerate(cells[1:], start=1):
                 if at in labels or at in periods or (periods and header.nameless):
                     continue
