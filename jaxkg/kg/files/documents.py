@@ -107,7 +107,7 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
         around.append(_Element({
             key.rpartition(":")[2]: value.strip()
             for key, value in said.items()
-            if not key.startswith(_OF_THE_FILE) and value.strip()
+            if (not key.startswith(_OF_THE_FILE) or key == "xml:id") and value.strip()
         }))  # fmt: skip
         if "xsi:type" in said and not "xs:" <= said["xsi:type"] < "xsd;":
             around[-1].attributes.setdefault("type", said["xsi:type"].rpartition(":")[2])
@@ -121,6 +121,8 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
         flow, said = " ".join("".join(inner.flow).split()), {**inner.attributes, **inner.said}
         if inner.has_text:  # <i>in vitro</i> is a part of its sentence
             said = {**(inner.attributes if inner.is_inline else said), _TEXT: flow}
+        elif not inner.said and (word := _own_text(name, said)):
+            said[_TEXT] = said.pop(word)
         if said.keys() <= {_TEXT}:
             outer.flow.append(flow)
         else:
@@ -160,6 +162,17 @@ class _Element:
 
 def _sort_in(said: dict[str, Any]) -> str:
     return next((key for key in said if key.lower().endswith("type")), "")
+
+
+def _own_text(name: str, said: dict[str, Any]) -> str:
+    """The attribute that is called as its element begins, and is what that says; or "".
+
+    >>> _own_text("address", {"addr": "::1", "addrtype": "v6"}), _own_text("port", {"portid": "1"})
+    ('addr', '')
+    """
+    known = {*_CALLED, _sort_in(said)}
+    words = (word for word in said if len(word) > 2 and name.lower().startswith(word.lower()))
+    return next((word for word in words if word.lower() not in known), "")
 
 
 def _lone_text(name: str, element: _Element) -> str:
@@ -215,7 +228,10 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
     said = dict(said)
     text = said.pop(_TEXT, "")
     if text and all(isinstance(item, str) for item in said.values()):
-        known = next((said.pop(key) for key in list(said) if key.lower() in _CALLS), "")
+        calls = [
+            key for key in said if key.lower() in _CALLS or (key == "ref" and said[key][0] == "#")
+        ]
+        known = said.pop(calls[0]) if calls else ""
         said = {"id": known, "name": text, **said} if known else {_TEXT: text, **said}
     elif text:
         said["text"] = text

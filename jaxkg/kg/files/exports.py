@@ -41,8 +41,6 @@ LINKED = "linked to"
 """The relation of edges that say nothing of what they are."""
 DIRECTIONS = {"Directed", "Undirected", "Mutual"}
 """What Gephi writes as an edge's type, which says nothing of what it is either."""
-
-
 _KIND = re.compile(r"(?:.* )?(?:rel|relation|relationship|edge|link)(?: (?:type|kind|name))?")
 _WAYS = ("start", "end"), ("source", "target"), ("from", "to"), ("head", "tail"), ("src", "dst")
 

@@ -108,6 +108,46 @@ KINDS = {
         {("TP53", "interaction", "MDM2"), ("MDM2", "alias", "y"), ("ATM", "taxon name", "man"),
          ("MDM2 interaction ATM", "System", "PCA")},
     ),
+    "map.xml": (
+        "<?xml version='1.0'?><osm><node id='7' lat='1' lon='2'><tag k='name' v='Uno'/></node>"
+        "<node id='8' lat='3' lon='4'/><way id='9'><nd ref='7'/><nd ref='8'/><tag k='name' "
+        "v='Mall'/></way><relation id='5'><member type='way' ref='9' role='main'/><member "
+        "type='node' ref='7' role='stop'/><tag k='name' v='Bus 1'/><tag k='from' v='A'/>"
+        "<tag k='to' v='B'/></relation></osm>",
+        {("Mall", "nd", "Uno"), ("Bus 1", "member", "Mall"), ("Bus 1", "to", "B")},
+    ),
+    "people.xml": (
+        "<?xml version='1.0'?><text><listPerson><person xml:id='p1'><persName><forename>Ann"
+        "</forename><surname>Lee</surname></persName><birth when='1822'><placeName ref='#e'>Ely"
+        "</placeName></birth></person><person xml:id='p2'><persName><forename>Bo</forename>"
+        "<surname>Ray</surname></persName></person><listRelation><relation name='teacherOf' "
+        "active='#p1' passive='#p2'/></listRelation></listPerson><listPlace><place xml:id='e'>"
+        "<placeName>Ely</placeName><size>3</size></place><place xml:id='f'><placeName>Ayr"
+        "</placeName><size>4</size></place></listPlace></text>",
+        {
+            ("Ann Lee", "birth when", "1822"),
+            ("Ann Lee", "birth place name", "Ely"),
+            ("Ann Lee", "teacherOf", "Bo Ray"),
+            ("Ayr", "size", "4"),
+            ("Bo Ray", "is a", "person"),
+        },
+    ),
+    "scan.xml": (
+        "<?xml version='1.0'?><scan><host start='1'><address addr='10.1' addrtype='ipv4'/><address "
+        "addr='A:1' addrtype='mac'/><hostnames><hostname name='web.x'/></hostnames><ports><port "
+        "portid='80'><service name='http'/></port><port portid='22'><service name='ssh'/></port>"
+        "</ports></host><host start='1'><address addr='10.2' addrtype='ipv4'/><hostnames><hostname "
+        "name='db.x'/></hostnames></host><host start='1'><address addr='10.3' addrtype='ipv4'/>"
+        "<hostnames><hostname name='gw.x'/></hostnames></host></scan>",
+        {
+            ("web.x", "address ipv4", "10.1"),
+            ("web.x", "address mac", "A:1"),
+            ("gw.x", "address ipv4", "10.3"),
+            ("_:port_1", "portid", "80"),
+            ("_:port_1", "service", "http"),
+            ("web.x", "is a", "host"),
+        },
+    ),
 }  # fmt: skip
 
 

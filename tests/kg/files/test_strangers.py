@@ -209,7 +209,7 @@ def test_objects_in_columns_of_parquet(tmp_path):
         ("two.csv", b"name,city\n\xc3\x85se,x\nZo\xeb,y\n", "is it of two encodings"),
         ("a.ics", "BEGIN:VCALENDAR\nVERSION:2.0\n", "an iCalendar is not read as it is; save"),
         ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
-        ("map.xml", '<?xml version="1.0"?>\n<osm version="0.6"></osm>', "GeoJSON"),
+        ("staff.ldif", "version: 1\n\ndn: dc=x\ndc: x\n", "a directory in LDIF"),
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
         ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "without a header"),

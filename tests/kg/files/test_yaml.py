@@ -94,3 +94,19 @@ def test_what_is_said_beside_lists_is_told(read):
     heard = []
     read('{"count": 7, "results": [{"id": "a", "x": "b"}]}', "reply.json", on_reading=heard.append)
     assert "1 keys beside lists of objects (count) left out" in heard[0]
+
+
+PIPELINE = """image: python
+stages: [build, test]
+cache: {paths: [x]}
+web: {stage: build, script: make}
+lib: {stage: build, script: cc}
+unit: {stage: test, needs: [web, lib], script: run}
+"""
+
+
+def test_the_jobs_among_settings_are_things(read):
+    facts = named_facts(read(PIPELINE, ".pipeline.yml"))
+    assert facts >= {("unit", "needs", "web"), ("web", "stage", "build"), ("lib", "script", "cc")}
+    lone = PIPELINE.replace("needs: [web, lib]", "needs: []")
+    assert ("web", "stage", "build") not in named_facts(read(lone, "settings.yml"))

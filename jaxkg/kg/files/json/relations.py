@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED
+from jaxkg.kg.files.tables.record_names import is_list
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
 _ENDS = (
     ("source", "target"), ("src", "dst"), ("from", "to"), ("start", "end"), ("head", "tail"),
     ("subject", "object"), ("subj", "obj"), ("origin", "destination"), ("", "related"),
-    ("entity1", "entity2"), ("node1", "node2"), ("u", "v"),
+    ("entity1", "entity2"), ("node1", "node2"), ("u", "v"), ("active", "passive"),
 )  # fmt: skip
 """What the two ends of a relation are called, in words that `_BESIDE` is not among."""
 _BESIDE_WORDS = (
@@ -93,13 +94,15 @@ def is_relation(record: Mapping[str, Any], title: str, known: Collection[str]) -
     pair = record[ends.head], record[ends.tail]
     if not all(map(_is_end, pair)):
         return None
+    last = (end[1] if isinstance(end, list) else end for end in pair)
+    texts = [str(end) for end in last if not isinstance(end, dict)]
+    inside = all(text in known for text in texts)
+    if not inside and any(map(is_list, record.values())):
+        return None  # a route from a town to another has members
     if links(title) or any(_kind(record.get(key)) for key in ends.said):
         return ends
     if not said_by(record, ends):
         return None
-    pair = (end[1] if isinstance(end, list) else end for end in pair)
-    texts = [str(end) for end in pair if not isinstance(end, dict)]
-    inside = all(text in known for text in texts)
     # A journey from a town to another has a name or much else to say, and is a thing.
     return ends if inside or (not any(map(is_value, texts)) and len(record) <= 4) else None
 

@@ -8,6 +8,7 @@ told by a format's name: what is the same in shape is read the same.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -43,6 +44,7 @@ _LISTS_WORDS = (
 _LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
 _NAMES = ("name", "title", "label")
+_OF_NAMES = ("name", "Name")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
 _DEEPEST_LIST = 12
@@ -82,7 +84,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return paired(held) if key and is_list(held) else held
     if not isinstance(value, dict):
         return value
-    value = named_once(value if OWN.isdisjoint(value) else identified(value))
+    value = named_once(value if OWN.isdisjoint(value) else identified(value), one_of(key.lower()))
     if one_of(key) != key not in _BAGS and {*map(type, value.values())} == {type(None)}:
         return list(value)  # "children": {"web": null, "db": null}
     if key and len(value) <= _FEW and (day := day_of(value)):
@@ -121,13 +123,15 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
                         found.setdefault("type", value[name].rpartition(".")[2])
         elif key not in found:
             found[key] = inner
-    name = found.get("name")
-    name = name[0] if isinstance(name, list) and name else name
-    if isinstance(name, dict) and (parts := full_name(list(name))):
-        told = [name[key] for key in parts]
-        told = [part for item in told for part in (item if isinstance(item, list) else [item])]
-        if all(isinstance(part, str) for part in told):
-            found["name"] = " ".join(told)
+    for word, name in found.items():
+        if isinstance(name, list) and name and (word == "name" or len(name) == 1):
+            name = name[0]
+        parts = full_name(list(name)) if isinstance(name, dict) and word[-4:] in _OF_NAMES else None
+        if isinstance(name, dict) and parts and (word == "name" or len(name) == len(parts)):
+            lists = (name[key] if isinstance(name[key], list) else [name[key]] for key in parts)
+            texts = list(itertools.chain(*lists))
+            if all(isinstance(part, str) for part in texts):
+                found[word] = " ".join(texts)
     return found
 
 
@@ -153,6 +157,8 @@ def _flat(key: str, objects: list[Any]) -> list[Any]:
     pairs = [pair for item in objects for pair in item.items()]
     held = [item for _, item in pairs]
     if len({own for own, _ in pairs}) == 1:
+        if pairs[0][0] == "ref" and not any(isinstance(item, list | dict) for item in held):
+            return held
         last = (relation_words(pairs[0][0]).lower().split() or [""])[-1]
         if all(isinstance(item, list) and item and isinstance(item[0], dict) for item in held):
             return [inner for item in held for inner in item]
@@ -264,12 +270,37 @@ def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iter
     >>> list(lists_in(reply, "reply"))
     [Listed(title='reply', records=[{'DOI': '10.1/x', 'title': ['Nets']}])]
     """
-    whole = plain(records_of(document) if is_map(document) else document)
+    whole = plain(records_of(document) if is_map(document) else _apart(document, title))
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing
     whole = _headed(whole)
     for listed in _lists_in(whole, title, 0, [] if beside is None else beside):
         yield from _by_sort(listed)
+
+
+def _apart(value: Any, title: str) -> Any:
+    """A document with the records of a map that lie beside other keys as a list, where texts in
+    some are the keys of others and they are alike: the jobs of a pipeline.
+
+    >>> jobs = {"web": {"stage": 1, "needs": ["lib"]}, "lib": {"stage": 1}, "doc": {"stage": 2}}
+    >>> _apart({"image": "base", "cache": {"path": "x"}, **jobs}, "ci")["ci"][0]
+    {'id': 'web', 'stage': 1, 'needs': ['lib']}
+    """
+    pairs = value.items() if isinstance(value, dict) else ()
+    inside = {key: item for key, item in pairs if isinstance(item, dict)}
+    shared = Counter(name for item in inside.values() for name in item)
+    alike = {name for name, count in shared.items() if 2 * count > len(inside)}
+    held = {key: item for key, item in inside.items() if not alike.isdisjoint(item)}
+    known = inside.keys() & set(_texts_in(list(inside.values())))
+    if (
+        not known
+        or not known <= held.keys()
+        or not _FEW <= len(held) < len(pairs)
+        or title in value
+    ):
+        return value
+    rest = {key: item for key, item in pairs if key not in held}
+    return rest | {title: records_of(held)}
 
 
 def _headed(value: Any) -> Any:

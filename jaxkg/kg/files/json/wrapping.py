@@ -10,22 +10,14 @@ from jaxkg.kg.files.tables.cells import cell_text
 
 _WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
 """The one key of an object that is but another one wrapped."""
-
-
 _BESIDE = frozenset(("cursor", "links", "meta", "fullUrl", "search", "request", "response"))
 """What may stand beside it, and says how it was found."""
-
-
 VALUES = ("value", "@value", "#text", "$", "_text", "text")
-
-
 TYPED = re.compile(
     r"S|N|B|BOOL|NULL|[SN]S|L|M|\$(?:oid|date|number\w+)|(?:string|integer|double|boolean|timestamp|"
     r"reference|null|geoPoint|map|array)Value"
 )
 """The one key of a value of DynamoDB, MongoDB and Firestore."""
-
-
 _OF_VALUES = frozenset(
     (
         *("lang", "language", "@language", "xml:lang", "type", "@type", "datatype", "unit"),
@@ -33,25 +25,23 @@ _OF_VALUES = frozenset(
     )
 )
 """What may stand beside a value that is wrapped."""
-
-
 ADDRESS = frozenset(("uri", "path", "host"))
-
-
 _NAMED = ("value", "name", "title", "fullName", "text")
-
-
 _SHOWN_WORDS = re.compile(r"display|label|official|preferred|primary|usual|main", re.I)
 
 
-def named_once(record: dict[str, Any]) -> dict[str, Any]:
+def named_once(record: dict[str, Any], sort: str = "") -> dict[str, Any]:
     """A record of several names as one with the name that is shown, and others.
+
+    Args:
+        sort: what it is: the "hostnames" of a host are its names.
 
     >>> named_once({"id": 7, "names": [{"value": "EC", "types": ["acronym"]},
     ...                                 {"value": "Ely College", "types": ["display"]}]})
     {'id': 7, 'name': 'Ely College', 'aliases': ['EC']}
     """
-    key = next((k for k in ("names", "titles", "name") if isinstance(record.get(k), list)), "")
+    keys = ("names", "titles", "name", *(k for k in record if sort and k.lower() == f"{sort}names"))
+    key = next((k for k in keys if isinstance(record.get(k), list)), "")
     if not key or not (record.keys() - {key}).isdisjoint(("name", "title", "aliases")):
         return record
     texts: list[tuple[bool, str]] = []
@@ -69,8 +59,6 @@ def named_once(record: dict[str, Any]) -> dict[str, Any]:
 
 
 OWN = frozenset(("id", "resourceType", "metadata", "reference", "_links", "kind", "$ref"))
-
-
 _LINKED = frozenset(("type", "id", "attributes", "relationships", "links", "meta"))
 
 

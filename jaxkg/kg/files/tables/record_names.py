@@ -14,31 +14,19 @@ from jaxkg.words import relation_words
 
 CALLED = ("id", "name", "label")
 """Keys by which a record that is an entity is called; beside an id the next is its name."""
-
-
 _TITLES = ("title", "full name", "code", "number")
 """Keys by which a record is called that has none of these."""
-
-
 RECORD_IDS = frozenset((*IDS, "orcid"))
 """Keys by which others refer to a record, in small letters."""
-
-
 SHOWN = (
     "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
 )  # fmt: skip
 """Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
-
-
 CODED = frozenset((*KEY, "accession", "ui"))
 """Last words of keys that call records, where the surer ones do not."""
-
-
 VERSION = re.compile(
     r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
 )
-
-
 _SLUG = re.compile(r"[^\WA-Z]+(?:-[^\WA-Z]+)*")
 
 
@@ -110,7 +98,7 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
         # A section says on which node something runs, and is no node.
         called_so = [k for k in called_so if relation_words(k).lower() == f"{item} name"]
     own = [key for key in record if is_key(key, frozenset((item,)))]
-    own += [key for key in record if relation_words(key).lower() == item]
+    own += [key for key in record if relation_words(key).lower() in (item, "ref")]
     own += [key for word in CALLED for key in record if key.lower() == word]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
     parts = full_name(list(record)) or ()
@@ -179,6 +167,7 @@ def shown_name(
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     items = [folded(item) for item in (" ".join(of), *others) if item]
     own = [item + word for item in items for word in ("", *CALLED[1:])]
+    own += [word for word in names if _short_name(word, items)]
     words = (word for word in (*SHOWN, *own) if word in names and word != "title")
     name = (
         "value"
@@ -196,6 +185,16 @@ def shown_name(
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
+
+
+def _short_name(word: str, items: Sequence[str]) -> bool:
+    """Whether a key is that of names of things, by the beginning of what they are.
+
+    >>> _short_name("persname", ["person"]), _short_name("petname", ["person"])
+    (True, False)
+    """
+    start = word.removesuffix("name")
+    return len(start) > 2 and start != word and any(item.startswith(start) for item in items)
 
 
 def _shortens(name: Any, title: Any) -> bool:
