@@ -26,7 +26,16 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading leaves out what the question says beyond doubt."""
     if asked.cues.plainly and best.result not in ("yes", "no"):
         return True
+    if _affirmed(asked, best):
+        return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
+
+
+def _affirmed(asked: Asked, best: Candidate) -> bool:
+    """Whether what a "not" denies is read as if it were said: "which does she not take?"."""
+    cues, denial = asked.cues, asked.cues.negated
+    denies = denial is not None and not cues.yesno and any(cues.content[denial + 1 :])
+    return denies and best.shape in ("path", "join", "extreme")
 
 
 def has_rival(

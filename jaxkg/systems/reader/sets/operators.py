@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.query import Count, Difference, Entities, Extreme, Node, Union
-from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import Holding
@@ -184,8 +182,10 @@ class Operators:
         if at is None:
             return []
         made = []
-        paths = [c for c in found if c.shape == "path" and len(c.relations) == len(c.topics) == 1]
-        for i in _left_out(asked.mentions, at):
+        paths = [c for c in found if c.shape == "path" and len(c.topics) == 1]
+        # A step, or two over the rows of what links two tables.
+        paths = [c for c in paths if len(c.relations) - c.through == 1 or self._links(c)]
+        for i in _left_out(asked, at):
             apart = [c for c in found if not c.result and all(m != i for m, _ in c.topics)]
             own = [path for path in paths if path.topics[0][0] == i][:10]
             longer = {p.relations: p for p in found if p.shape == "path" and _alone(p, i)}
@@ -212,6 +212,11 @@ class Operators:
                             self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
         return [c for c in made if len(c.ends) or c.wanting]
+
+    def _links(self, path: Candidate) -> bool:
+        """Whether a path goes back over one relation and ahead over another: a row has both."""
+        total = self.kg.num_relations
+        return len(path.relations) == 2 and path.relations[0] >= total > path.relations[1]
 
     def _alike(self, paths: list[Candidate]) -> list[Candidate]:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
@@ -262,8 +267,10 @@ def _alone(path: Candidate, mention: int) -> bool:
     return len(path.relations) == 2 and [m for m, _ in path.topics] == [mention]
 
 
-def _left_out(mentions: Sequence[Mention], at: int) -> list[int]:
+def _left_out(asked: Asked, at: int) -> list[int]:
     """What a "not" speaks of: what comes after it, else what it stands after, "that B doesn't"."""
-    after = [i for i, mention in enumerate(mentions) if mention.first > at]
-    before = [i for i, mention in enumerate(mentions) if mention.last < at]
-    return after or (before[-1:] if len(before) > 1 else [])
+    after = [i for i, mention in enumerate(asked.mentions) if mention.first > at]
+    before = [i for i, mention in enumerate(asked.mentions) if mention.last < at]
+    # "Which does B not take?", but no "is B, or not?".
+    says = not asked.cues.yesno and any(asked.cues.content[at + 1 :])
+    return after or (before[-1:] if len(before) > 1 or says else [])

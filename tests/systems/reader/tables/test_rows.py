@@ -6,6 +6,7 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.hashing import HashingEncoder
@@ -101,7 +102,8 @@ def test_what_a_row_is_said_to_be_is_no_answer():
     assert told(reader, "At which ground was the match with the largest crowd?") == ["Dell"]
 
 
-def test_topics_meet_over_rows_that_link_two_tables():
+@pytest.fixture(scope="module")
+def school():
     students = {"Ada": "Lund", "Ben": "York", "Cleo": "Lund", "Dan": "Oslo"}
     courses = {"Genetics": "Moor", "Botany": "Moor", "Algebra": "Lind", "Topology": "Lind"}
     takes = ["Ada Genetics", "Ada Algebra", "Ben Genetics", "Cleo Topology", "Dan Topology"]
@@ -112,9 +114,38 @@ def test_topics_meet_over_rows_that_link_two_tables():
     facts += [(who, "type", "student") for who in students]
     facts += [(what, "type", "course") for what in courses]
     kg = KnowledgeGraph.from_triples(facts)
-    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+def test_topics_meet_over_rows_that_link_two_tables(school):
     question = "Which students from Lund take a course of Lind?"
-    assert told(reader, question) == ["Ada", "Cleo"]
-    found = (one for one in reader.look(question).found if len(one.topics) == 2)
-    walked = {tuple(map(kg.relation_name, one.relations)) for one in found if one.shape == "join"}
+    assert told(school, question) == ["Ada", "Cleo"]
+    found = (one for one in school.look(question).found if len(one.topics) == 2)
+    name = school.kg.relation_name
+    walked = {tuple(map(name, one.relations)) for one in found if one.shape == "join"}
     assert ("^city", "^teacher", "^course", "student") in walked
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which students do not take Genetics?", ["Cleo", "Dan"]),
+        ("Which courses does Ada not take?", ["Botany", "Topology"]),
+    ],
+)
+def test_what_linked_rows_lead_to_is_left_out(school, question, meant):
+    found = (one for one in school.look(question).found if one.shape == "except")
+    assert meant in [[school.kg.name(int(end)) for end in one.ends] for one in found]
+
+
+def test_what_is_denied_is_no_answer(school):
+    asked = school.readings.asked("Which students do not take Genetics?")
+    affirmed = [one for one in school.readings.of(asked) if one.shape in ("path", "join")]
+    assert affirmed
+    for question, denies in (
+        ("Which students do not take Genetics?", True),
+        ("Which students take Genetics?", False),
+        ("Which students take Genetics or not?", False),
+    ):
+        asked = school.readings.asked(question)
+        assert contradicted(asked, affirmed[0], school.readings.find) is denies
