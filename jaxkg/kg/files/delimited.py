@@ -135,11 +135,8 @@ def row_blocks(
     path: Path, *, encoding: str = "utf-8", intake: Intake | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """The lines of a file of columns as `line_blocks` has them; what stands above the columns, a
-    title or comments from `#` on, is blank, but for a comment that names the columns.
-
-    Args:
-        intake: takes how many lines stand there, and has the encoding.
-    """
+    title or comments from `#` on, is blank, but for a comment that names the columns. An intake,
+    whose encoding counts, takes how many lines stand there."""
     options = intake.options if intake else None
     encoding, on_progress = (options.encoding, options.on_progress) if options else (encoding, None)
     blocks = line_blocks(path, encoding=encoding, on_progress=on_progress)

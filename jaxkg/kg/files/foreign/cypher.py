@@ -8,15 +8,18 @@ openCypher grammar (https://opencypher.org/resources/).
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jaxkg.kg.files.foreign.cypher_tokens import Token, statements
-from jaxkg.kg.files.foreign.property_graph import Edge, Node, take_graph
+from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.tables.record_names import folded
+from jaxkg.words import relation_words
 
 _CLAUSES = {
     "CREATE", "MERGE", "MATCH", "OPTIONAL", "SET", "ON", "UNWIND", "WITH", "RETURN", "WHERE",
@@ -27,6 +30,37 @@ _SCHEMA = {"CONSTRAINT", "INDEX", "UNIQUE", "FULLTEXT", "RANGE", "TEXT", "VECTOR
 _MOST = 100_000
 """Combinations of matched nodes up to which a clause is followed."""
 _DEEPEST = 64
+_IMPORT = "UNIQUE IMPORT LABEL", "UNIQUE IMPORT ID"
+"""What APOC marks nodes with while it imports them."""
+
+
+@dataclasses.dataclass(eq=False)
+class Node:
+    """A node.
+
+    Attributes:
+        number: of those of its file.
+        labels: what it is.
+        properties: values, or lists of them, by name.
+    """
+
+    number: int
+    labels: list[str]
+    properties: dict[str, Any]
+
+    def labels_hold(self, labels: Sequence[str]) -> bool:
+        """Whether it has all of these labels."""
+        return all(label in self.labels for label in labels)
+
+
+@dataclasses.dataclass(eq=False)
+class Edge:
+    """A relation between two nodes."""
+
+    head: Node
+    tail: Node
+    kind: str
+    properties: dict[str, Any]
 
 
 class _Odd(Exception):
@@ -55,7 +89,31 @@ def read_cypher(path: Path, intake: Intake) -> None:
             script.run(tokens)
         except _Odd as odd:
             intake.leave_out(str(odd))
-    take_graph(path, script.nodes, script.edges.values(), intake)
+    _take(path, script.nodes, script.edges.values(), intake)
+
+
+def _take(path: Path, nodes: Iterable[Node], edges: Iterable[Edge], intake: Intake) -> None:
+    """Take nodes and relations as `jaxkg.kg.files.json` does those of a document."""
+    ids: dict[Node, str] = {}
+    records: list[dict[str, Any]] = []
+    for node in nodes:
+        sorts = [relation_words(label) for label in node.labels if label != _IMPORT[0]]
+        said = {key: value for key, value in node.properties.items() if key != _IMPORT[1]}
+        if not sorts and not said:
+            intake.leave_out("nodes of which nothing is said, and their relations")
+            continue
+        sort = sorts[0] if sorts else "node"
+        ids[node] = f"{sort} {node.number}"
+        own = folded(f"{sort}name")
+        said = {"name" if folded(key) == own else key: value for key, value in said.items()}
+        records.append({"id": ids[node], "is a": sorts, "properties": said})
+    joined = [
+        {"source": ids[edge.head], "target": ids[edge.tail], "relationshipType": edge.kind}
+        | edge.properties
+        for edge in edges
+        if edge.head in ids and edge.tail in ids
+    ]
+    read_jsonl(path, intake, {"nodes": records, "edges": joined})
 
 
 Row = dict[str, Any]

@@ -9,6 +9,7 @@ place of the marriage; father, mother, parent and child; siblings. What is said 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,16 +19,7 @@ from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 
 _LINE = re.compile(r"\s*(\d{1,2})\s+(?:@([^@\s][^@]*)@\s+)?([A-Za-z0-9_]+)(?: (.*))?")
 _POINTER = re.compile(r"@([^@\s][^@]*)@")
-_EVENTS = {
-    "BIRT": "birth", "CHR": "christening", "BAPM": "baptism", "DEAT": "death", "BURI": "burial",
-    "CREM": "cremation", "ADOP": "adoption", "CONF": "confirmation", "GRAD": "graduation",
-    "EMIG": "emigration", "IMMI": "immigration", "NATU": "naturalisation", "CENS": "census",
-    "RETI": "retirement", "PROB": "probate", "WILL": "will", "RESI": "residence",
-    "OCCU": "occupation", "EDUC": "education", "TITL": "title", "RELI": "religion",
-    "NATI": "nationality", "CAST": "caste", "DSCR": "description", "PROP": "property",
-    "MARR": "marriage", "DIV": "divorce", "ENGA": "engagement", "ANUL": "annulment",
-    "MARB": "banns", "MARL": "marriage licence", "EVEN": "event", "FACT": "attribute",
-}  # fmt: skip
+_EVENTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["events"]
 _ASPECTS = {"DATE": "date", "PLAC": "place", "AGE": "age", "CAUS": "cause", "TYPE": "type"}
 _SEXES = {"M": "male", "F": "female", "X": "other"}
 _HEADER = {"HEAD", "TRLR", "SUBM", "SUBN"}

@@ -44,7 +44,6 @@ _LISTS_WORDS = (
 _LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
 _NAMES = ("name", "title", "label")
-_OF_NAMES = ("name", "Name")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
 _DEEPEST_LIST = 12
@@ -126,8 +125,10 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     for word, name in found.items():
         if isinstance(name, list) and name and (word == "name" or len(name) == 1):
             name = name[0]
-        parts = full_name(list(name)) if isinstance(name, dict) and word[-4:] in _OF_NAMES else None
-        if isinstance(name, dict) and parts and (word == "name" or len(name) == len(parts)):
+        if not isinstance(name, dict) or word[-4:].lower() != "name":
+            continue
+        parts = full_name(list(name))
+        if parts and (word == "name" or len(name) == len(parts)):
             lists = (name[key] if isinstance(name[key], list) else [name[key]] for key in parts)
             texts = list(itertools.chain(*lists))
             if all(isinstance(part, str) for part in texts):

@@ -31,10 +31,8 @@ _SHOWN_WORDS = re.compile(r"display|label|official|preferred|primary|usual|main"
 
 
 def named_once(record: dict[str, Any], sort: str = "") -> dict[str, Any]:
-    """A record of several names as one with the name that is shown, and others.
-
-    Args:
-        sort: what it is: the "hostnames" of a host are its names.
+    """A record of several names as one with the name that is shown, and others; the "hostnames" of
+    a record of the sort "host" are its names.
 
     >>> named_once({"id": 7, "names": [{"value": "EC", "types": ["acronym"]},
     ...                                 {"value": "Ely College", "types": ["display"]}]})

@@ -51,8 +51,8 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
 
 def are_names(cells: Sequence[str]) -> bool:
     """Whether cells are names: each another, no values."""
-    apart = len(set(cells)) == len(cells)
-    return apart and not any(not cell or "@" in cell or is_value(cell) for cell in cells)
+    said = (cell and "@" not in cell and not is_value(cell) for cell in cells)
+    return len(set(cells)) == len(cells) and all(said)
 
 
 def without_notes(rows: Sequence[Row]) -> list[Row]:
@@ -84,11 +84,7 @@ def are_merged(header: str, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def filled_down(rows: Sequence[Row], above: str) -> Iterator[Row]:
-    """Rows whose blank first cells say what the one above does.
-
-    >>> list(filled_down([(4, ["", "Ayr"]), (5, ["Wind", "Hub"]), (6, ["", "Pier"])], "Hydro"))
-    [(4, ['Hydro', 'Ayr']), (5, ['Wind', 'Hub']), (6, ['Wind', 'Pier'])]
-    """
+    """Rows whose blank first cells say what the one above does."""
     for number, (first, *others) in rows:
         above = first.strip() or above
         yield number, [above, *others]
