@@ -18,6 +18,7 @@ from jaxkg.kg.files.foreign import (
     dot,
     gedcom,
     graphrag,
+    key_lines,
     known_tables,
     networks,
     obo,
@@ -36,7 +37,7 @@ from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
-    *(spdx, cypher, dot, networks, vault, known_tables, graphrag, sql_dump, documents),
+    *(spdx, cypher, dot, networks, vault, known_tables, key_lines, graphrag, sql_dump, documents),
 )
 """A module a format, or some that are read alike."""
 
