@@ -86,7 +86,7 @@ def test_the_list_has_every_state(jaxkg):
     code, out, _ = jaxkg("reproduce", "guided", "--list", "--table", "II", "--json")
     [table] = json.loads(out)["guided"]
     assert table["state"] == "done"
-    assert table["source"] == "table_guided, table_llm-planning-40"
+    assert table["source"] == "table_guided, table_llm-planning-100"
 
 
 @pytest.mark.parametrize(
