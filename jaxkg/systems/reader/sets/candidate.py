@@ -84,7 +84,7 @@ class Asked:
         cut: whether too much lies around the topics to walk on from all of it.
         notes: what of the question is not looked at.
         part: whether names or words of it are not, so that no answer is sure.
-        rows: see `Candidates.row_sets`.
+        rows: see `Candidates.row_sets`; None before they are looked for.
     """
 
     cues: Cues
@@ -96,7 +96,7 @@ class Asked:
     cut: bool = False
     notes: tuple[str, ...] = ()
     part: bool = False
-    rows: list[Candidate] = dataclasses.field(default_factory=list)
+    rows: list[Candidate] | None = None
 
     @functools.cached_property
     def pairs(self) -> list[tuple[int, int]]:

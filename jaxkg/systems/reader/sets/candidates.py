@@ -51,7 +51,6 @@ class Candidates(Walks):
                 )
                 some += self.paths(asked, start, hops, self._looked_at)
             paths.append(self._wanted(ranked(some)))
-        asked.rows = self.row_sets(asked)
         joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
         alike = self._near(asked)
@@ -100,19 +99,27 @@ class Candidates(Walks):
 
     def row_sets(self, asked: Asked) -> list[Candidate]:
         """What joins each topic to others, and what several topics, and classes, have in common."""
+        if asked.rows is not None:
+            return asked.rows
         each = [self.rows(asked, place) for place in range(len(asked.mentions))]
         sets = [*itertools.chain.from_iterable(each)]
         level = (self._meet(each[one], each[two]) for one, two in asked.pairs)
         while met := self.best(asked, itertools.chain.from_iterable(level), _MET):
+            check()
             sets += met
             level = (
                 self._meet([one], others) for one in met for others in each[one.topics[-1][0] + 1 :]
             )
-        return [*sets, *self.marked(asked, self.with_classes(named_classes(asked), sets))]
+        classes = self.with_classes(named_classes(asked), sets)
+        asked.rows = [*sets, *self.marked(asked, classes)]
+        return asked.rows
 
     def _met(self, asked: Asked) -> list[Candidate]:
         """What is said where topics are joined: what one of them played in the other."""
-        joins = ranked(rows for rows in asked.rows if len(rows.topics) + len(rows.classes) > 1)
+        if len(asked.mentions) < 2 and not named_classes(asked):
+            return []
+        sets = self.row_sets(asked)
+        joins = ranked(rows for rows in sets if len(rows.topics) + len(rows.classes) > 1)
         return [path for join in joins[:_MET] for path in self.paths(asked, join, 1)]
 
     def joins(self, asked: Asked, paths: list[list[Candidate]]) -> list[Candidate]:

@@ -76,7 +76,7 @@ class Operators:
             if cues.bounds or (grade is not None and not grade.measure):
                 having += measured.having(asked)
         if grade is not None or cues.bounds:
-            having += asked.rows
+            having += self.find.row_sets(asked)
         if cues.bounds:
             filtered = [
                 f for base in (*having, *bases) for b in cues.bounds
