@@ -102,3 +102,8 @@ def test_a_block_out_of_place_is_refused(read, text, told):
 def test_settings_are_no_blocks_of_keys(read):
     with pytest.raises(JaxkgError):
         read("Name: a\nSize: 2\n\nOther: b\nSize: 3\n", "notes.txt")
+
+
+def test_many_versions_above_no_entry_cost_no_time(read):
+    with pytest.raises(JaxkgError):
+        read("version: 1  " * 60 + "!\n", "people.txt")

@@ -139,7 +139,7 @@ def _alone(block: _Block) -> dict[str, Any]:
 def _sniff(head: Head) -> Sniff:
     if re.match(r"\s*BEGIN:V[A-Z]+", head.text, re.I):
         return Sniff(0.95, "it begins with BEGIN:V...")
-    if re.match(r"(?:version: 1\s+|#.*\n|\s)*dn:", head.text):
+    if re.match(r"(?:version: 1(?=\s)|#.*\n|\s)*dn:", head.text):
         return Sniff(0.95, "its blocks of keys begin with 'dn'")
     lines = head.text.splitlines()[: None if head.is_whole else -1]
     lines = [line.rstrip() for line in lines if not line.startswith("#")]
