@@ -10,7 +10,7 @@ from jaxkg.words import relation_words
 
 _FEWEST = 2
 """Columns of periods from which on they are read as such."""
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _MONTH = re.compile(r"(?:1[5-9]|20)\d\d-\d\d")
 
 
@@ -20,7 +20,7 @@ def period_columns(columns: Sequence[str]) -> tuple[int, ...]:
     >>> period_columns(["City", "2000", "2010"]), period_columns(["City", "2000", "Mayor"])
     ((1, 2), ())
     """
-    for form in (_YEAR, _MONTH):
+    for form in (YEAR, _MONTH):
         places = [
             place for place, word in enumerate(columns) if place and form.fullmatch(word.strip())
         ]
@@ -33,7 +33,7 @@ def of_periods(
     columns: Sequence[str],
     periods: Sequence[int],
     title: str,
-    number: int,
+    node: str,
     row: str,
     cells: Sequence[Sequence[str]],
 ) -> Iterator[tuple[str, str, str]]:
@@ -43,21 +43,21 @@ def of_periods(
         columns: what each column is called.
         periods: those of `period_columns`.
         title: of the table, which says what is measured.
-        number: of the row.
-        row: the thing that it is of; "_:" and so on of a row without a name.
+        node: what the heads begin with, an id of its own for each row.
+        row: the thing that the cells are of; the same as `node` of a row without a name.
         cells: texts of each of its cells.
 
     Yields:
         (head, relation, tail), three and more for each cell that is not empty.
 
-    >>> [*of_periods(["City", "2000"], [1], "population", 2, "Oslo", [["Oslo"], ["9"]])][1:]
-    [('_:population_2_2000', 'year', '2000'), ('_:population_2_2000', 'population', '9')]
+    >>> [*of_periods(["City", "2000"], [1], "population", "_:2", "Oslo", [["Oslo"], ["9"]])][1:]
+    [('_:2_2000', 'year', '2000'), ('_:2_2000', 'population', '9')]
     """
     measure = relation_words(title).lower() or "value"
-    node, of = f"_:{measure.replace(' ', '_')}_{number}", [(columns[0], row)]
-    if row.startswith("_:"):
+    of = [(columns[0], row)]
+    if row == node:
         rest = (place for place in range(len(columns)) if place not in periods)
-        node, of = row, [(columns[place], text) for place in rest for text in cells[place]]
+        of = [(columns[place], text) for place in rest for text in cells[place]]
     for place in periods:
         period = columns[place].strip()
         head = f"{node}_{period}"

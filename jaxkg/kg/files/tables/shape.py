@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.keys import KEY
+from jaxkg.kg.files.tables.periods import YEAR
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import all_values, is_value, looks
 from jaxkg.words import relation_words
@@ -22,7 +22,6 @@ MAYBE_TABLE = "; the first row as one of them: where it names columns, the forma
 
 _KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _LONGEST = 80
-_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _NEARLY_ALL, _MANY = 0.95, 0.8
 _ENOUGH, _FEW = 20, 8
 """Rows of three texts whose middle ones differ, from which they are a table; where the middle ones
@@ -128,7 +127,7 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         # Years are columns of what was then.
         below = [cell for row in rows[1:] if len(row) == width for cell in row[-1:] if cell]
         first = next((at for at, name in enumerate(names) if _is_number(name)), 0)
-        years = 0 < first < width - 1 and all(map(_YEAR.fullmatch, names[first:]))
+        years = 0 < first < width - 1 and all(map(YEAR.fullmatch, names[first:]))
         values = sum(looks("number", cell) or cell == ":" for cell in below)
         return years and bool(below) and (values >= _MANY * len(below) or None)
     below = [row for row in rows[1:] if len(row) == width]

@@ -190,7 +190,7 @@ def take_table(
     start, keyless = len(encoder), declared is not None and not declared.keyed
     ragged = intake.left_out[RAGGED]
     header: _Header | None = None
-    key, told_once = 0, set[int]()
+    key, told_once, periods = 0, set[int](), tuple[int, ...]()
     merged: str | None = None  # what the last first cell says that blank ones below mean again
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
@@ -247,7 +247,8 @@ def take_table(
                         names.label(cells[of], cells[at])
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
-        labels, periods = {at for _, at in header.labels}, period_columns(header.columns)
+        labels = {at for _, at in header.labels}
+        periods = period_columns(header.columns)
         if header.nameless and (places := other_names_in(header.columns)):
             other_names += [tuple(cells[place] for place in places) for _, cells in rows]
         for number, cells in rows:
@@ -261,12 +262,17 @@ def take_table(
                 ids.add(called)
                 if header.parts:
                     names.label(row, header.full_name(cells))
-            if header.sort:
-                facts.append((cells[0] if told_once else row, header.sorted_by, header.sort))
+            heads = [row]
             if periods:
-                texts = [*map(_told, cells)]
-                facts += of_periods(header.columns, periods, title, number, row, texts)
-            facts += [(row, word, text) for word, text in intake.folders.items()]
+                node, texts = row if header.nameless else intake.blank(title), [*map(_told, cells)]
+                parts = [*of_periods(header.columns, periods, title, node, row, texts)]
+                facts += parts
+                if header.nameless:  # such a row is there in those of its cells alone
+                    heads = [*dict.fromkeys(head for head, *_ in parts)]
+            if header.sort:
+                things = [cells[0]] if told_once else heads
+                facts += [(thing, header.sorted_by, header.sort) for thing in things]
+            facts += [(head, *said) for head in heads for said in intake.folders.items()]
             for at, cell in enumerate(cells[1:], start=1):
                 if at in labels or at in periods or (periods and header.nameless):
                     continue
@@ -305,8 +311,9 @@ def take_table(
         how += f", {len(told_once)} of them of its {header.columns[0]}" if told_once else ""
     how += f", its class is {header.sort!r}" if header.sort else ""
     how += f", called {header.one} and its number" if one else ""
-    if periods := [header.columns[place] for place in period_columns(header.columns)]:
-        how += f", {periods[0]} to {periods[-1]} are periods: a row for each cell of theirs"
+    if periods:
+        ends = header.columns[periods[0]], header.columns[periods[-1]]
+        how += f", {' to '.join(ends)} are periods: a row for each cell of theirs"
     for column, count in Counter(header.columns).items():
         how += f", {count} columns {column!r} one relation" if count > 1 else ""
     told = f"; {repeated:,} rows are of an id that is above them, too" if repeated else ""

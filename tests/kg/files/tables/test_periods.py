@@ -2,6 +2,7 @@
 
 import pytest
 
+from jaxkg.kg import read_graph
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.hashing import HashingEncoder
@@ -40,6 +41,21 @@ def test_rows_that_no_column_calls_are_told_by_all_of_theirs(read):
     _, rows = facts(read(SERIES, "indicators.csv"))
     assert [relation for _, relation, _ in rows].count("indicators") == 7
     assert [relation for _, relation, _ in rows].count("Series") == 7
+    graph = read(SERIES, "indicators.csv")
+    heads = {graph.relations[r]: set[int]() for r in range(graph.num_relations)}
+    for head, relation, _ in graph.triples.tolist():
+        heads[graph.relations[relation]].add(head)
+    assert heads["is a"] == heads["year"]
+
+
+def test_rows_of_two_files_of_one_title_stay_apart(tmp_path):
+    for name, count in (("north", "9"), ("south", "4")):
+        (tmp_path / name).mkdir()
+        text = f"City,2000,2010\n{name} town,{count},7\n{name} port,3,1\n"
+        (tmp_path / name / f"{name}.csv").write_text(text)
+        (tmp_path / name / "people.csv").write_text(text)
+    _, rows = facts(read_graph(tmp_path))
+    assert sum(relation == "year" for _, relation, _ in rows) == 16
 
 
 def test_two_columns_of_one_form_are_periods(read):
