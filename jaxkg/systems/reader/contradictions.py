@@ -33,8 +33,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 def _affirmed(asked: Asked, best: Candidate) -> bool:
     """Whether what a "not" denies is read as if it were said: "which does she not take?"."""
-    cues, denial = asked.cues, asked.cues.negated
-    denies = denial is not None and not cues.yesno and any(cues.content[denial + 1 :])
+    denial = asked.cues.negated
+    denies = denial is not None and asked.cues.goes_on(denial)
     return denies and best.shape in ("path", "join", "extreme")
 
 

@@ -183,13 +183,14 @@ class Readings:
         return cues, named or mentions
 
     def _read(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
+        cues = read_cues(text)
         # Of rows of males, of females and "Total", no sum is asked for.
         sums = {
             place
-            for place, word in enumerate(split_words(text).folded)
+            for place, word in enumerate(cues.words.folded)
             if ADDING.get(word) == "sum" and self.finder.is_name(word)
         }
-        cues = self._as_labelled(read_cues(text, sums))
+        cues = self._as_labelled(read_cues(text, sums) if sums else cues)
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
         named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}

@@ -101,6 +101,10 @@ class Cues:
             return False
         return at < 0 or where < at or not any(self.content[where + 1 :])
 
+    def goes_on(self, place: int) -> bool:
+        """Whether a question says something after a word: "not take?", but no "or not?"."""
+        return not self.yesno and any(self.content[place + 1 :])
+
     @property
     def beyond(self) -> bool:
         """Whether it may ask for those with more of something than one: "taller than Ann"."""

@@ -271,6 +271,4 @@ def _left_out(asked: Asked, at: int) -> list[int]:
     """What a "not" speaks of: what comes after it, else what it stands after, "that B doesn't"."""
     after = [i for i, mention in enumerate(asked.mentions) if mention.first > at]
     before = [i for i, mention in enumerate(asked.mentions) if mention.last < at]
-    # "Which does B not take?", but no "is B, or not?".
-    says = not asked.cues.yesno and any(asked.cues.content[at + 1 :])
-    return after or (before[-1:] if len(before) > 1 or says else [])
+    return after or (before[-1:] if len(before) > 1 or asked.cues.goes_on(at) else [])
