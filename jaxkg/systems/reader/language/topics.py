@@ -35,6 +35,11 @@ _AT_ONCE = 30_000
 """Entities beyond which only the names that share a word with a question are read."""
 _COMMON = 3_000
 """Names that share a word from which on it takes another word to look at one."""
+_FEW = 0.001
+"""Share of all facts up to which a name is one of few."""
+_DOUBTED = 0.55
+"""Score of a name beside topics that the question rather says in passing: too low for its word to
+be read as a name alone."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +69,11 @@ class Mention:
     def words(self) -> range:
         """Places of its words."""
         return range(self.first, self.last + 1)
+
+    def at_most(self, score: float) -> Mention:
+        """The mention with no option surer than so."""
+        options = (dataclasses.replace(o, score=min(o.score, score)) for o in self.options)
+        return dataclasses.replace(self, options=tuple(options))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -201,7 +211,30 @@ class TopicFinder:
         found = self._exact(cues, index)
         taken = {place for mention in found for place in mention.words}
         found += self._loose(cues, taken, index)
-        return sorted(found, key=lambda mention: mention.first)
+        doubted = [self._in_passing(cues, mention, index) for mention in found]
+        if all(doubted):
+            return sorted(found, key=lambda mention: mention.first)
+        rated = (m.at_most(_DOUBTED) if less else m for m, less in zip(found, doubted))
+        return sorted(rated, key=lambda mention: mention.first)
+
+    def _in_passing(self, cues: Cues, mention: Mention, index: _Index) -> bool:
+        """Whether one word in small letters is rather what a question says than what it is about:
+        few facts have it, and it speaks of relations, more names share it, or its bearers have a
+        capital where the question writes capitals."""
+        written = cues.words.written
+        plain = written[mention.first].isalpha() and written[mention.first].islower()
+        if mention.first < mention.last or not plain:
+            return False
+        bearers = [option.entity for option in mention.options]
+        facts = self._degree[bearers].max()
+        if facts > _FEW * self.vocabulary.kg.num_triples:
+            return False
+        word = singular(cues.words.folded[mention.first])
+        if len(index.by_word.get(word, ())) > facts or self._of_schema(word):
+            return True
+        cased = any(not other.islower() for other in written[1:])
+        names = self.vocabulary.kg.entity_names
+        return cased and not any(names[row].islower() for row in bearers)
 
     def _exact(self, cues: Cues, index: _Index) -> list[Mention]:
         folded, written = cues.words.folded, cues.words.written

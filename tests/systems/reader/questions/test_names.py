@@ -88,3 +88,32 @@ def test_a_class_is_all_of_it_not_those_that_somebody_has(relation):
     sets = [{line.kg.name(end) for end in c.ends.tolist()} for c in found if not c.relations]
     assert {"E1", "E2"} in sets
     assert {"E1"} not in sets
+
+
+def films() -> KnowledgeGraph:
+    facts = [
+        (f"Film {n}", relation, f"{end} {n % 97}")
+        for n in range(400)
+        for relation, end in (("directed_by", "Ann"), ("starred_actors", "Bo"), ("in_mood", "glum"))
+    ]
+    facts += [("Heat", "written_by", "Jo Roe"), ("Heat", "starred_actors", "Al P")]
+    facts += [("Heat", "has_tags", tag) for tag in ("director", "film", "The Appeared")]
+    return KnowledgeGraph.from_triples(facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "less"),
+    [
+        ("who acted in the films written by jo roe", "film"),  # part of many names
+        ("who is the director of heat", "director"),  # speaks of a relation
+        ("which mood appeared in Heat", "The Appeared"),  # written with a capital
+    ],
+)
+def test_a_word_said_in_passing_is_less_of_a_topic_than_a_name_beside_it(text, less):
+    readings = Readings(films(), None, ReaderSettings())
+    asked = readings.asked(text)
+    score = {readings.kg.name(m.options[0].entity): m.score for m in asked.mentions}
+    assert len(score) == 2
+    assert score.pop(less) < 0.6 < 0.9 < min(score.values())
+    alone = readings.asked(f"what about the {less.lower()}").mentions
+    assert [mention.score for mention in alone] == [pytest.approx(0.97, abs=0.04)]
