@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from table_proh import nearest_facts, page_rank_masses
 
 from jaxkg.cite.hyperpaths import says
 from jaxkg.evaluate.metrics.intervals import ratio_estimates
@@ -32,6 +31,7 @@ from jaxkg.systems.proh.system import ProhQA
 from jaxkg.text import HashingEncoder
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.hyper_pieces import nearest_facts, page_rank_masses
 from lib.record import Record, arguments
 from lib.sets import text_questions
 
@@ -75,7 +75,7 @@ def pairs(index: HyperIndex, question: Question) -> Found:
 
 
 def by_page_rank(index: HyperIndex, question: Question) -> Found:
-    """Personalised PageRank, with the settings that `table_proh` found best."""
+    """Personalised PageRank, with the settings that were best on questions of MuSiQue."""
     entities, chunks = page_rank_masses(index, [question.text], facts=5, passage=0.05, restart=0.5)
     graph = index.graph
     return Found(

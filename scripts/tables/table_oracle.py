@@ -35,7 +35,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from table_proh import OTHERS, by_gold_plan
 
 from jaxkg.adjudicate import Backend, connect
 from jaxkg.answer import Answer
@@ -73,6 +72,7 @@ from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot
+from lib.hyper_pieces import OTHERS, by_gold_plan
 from lib.measure import share
 from lib.oracle import Known, Oracle, OracleServer, known_of_text
 from lib.record import Record, arguments
