@@ -205,7 +205,7 @@ def _told(tables: tuple[PaperTable, ...]) -> list[dict[str, Any]]:
 
 def _text(table: PaperTable, rows: list[dict[str, Any]], asked: str) -> str:
     """A table as people read it."""
-    from jaxkg.evaluate.metrics.columns import format_number, markdown_table
+    from jaxkg.evaluate.metrics.intervals import format_number, markdown_table
 
     lines = [f"## {table.called}: {table.title} ({table.state})", ""]
     source = f" (`{table.source}`: `{table.command}`)" if table.command else ""

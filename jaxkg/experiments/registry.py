@@ -88,7 +88,7 @@ ENTRIES = (
           about="relation paths as hypervectors (GHRR), retrieved by similarity; "
           "`--set query=text` is zero-shot",
           needs="nothing; `query=text` requires an encoder"),
-    Entry("reknos", "reknos.build", model="inside", trained="planner",
+    Entry("reknos", "reknos.system", model="inside", trained="planner",
           about="beam search along super-relations; `--set scorer=planner`, `labels`, `ranker` or "
           "`llm`"),
     Entry("pathmind", "pathmind.build", trained="pathmind",

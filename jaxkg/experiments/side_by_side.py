@@ -124,7 +124,7 @@ def _by_kind(
     """hits@1 and F1 of each kind of question; nothing where all are of one kind."""
     import numpy as np
 
-    from jaxkg.evaluate.metrics.columns import column_estimates
+    from jaxkg.evaluate.metrics.intervals import column_estimates
 
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, report in reports.items():
@@ -182,7 +182,7 @@ def write_comparison(
     `told` is given its tables before anything is written, which a full disk may prevent.
     """
     from jaxkg.evaluate import compare as metric_table
-    from jaxkg.evaluate.metrics.columns import markdown_table
+    from jaxkg.evaluate.metrics.intervals import markdown_table
     from jaxkg.evaluate.plots import save_latency_plots
     from jaxkg.storage import write_text
 
@@ -233,7 +233,7 @@ def write_comparison(
 
 def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[str, Any]) -> str:
     """One row a question set, one column a system."""
-    from jaxkg.evaluate.metrics.columns import markdown_table
+    from jaxkg.evaluate.metrics.intervals import markdown_table
 
     systems = list(dict.fromkeys(system for some in outcomes.values() for system in some))
     rows = []
@@ -252,7 +252,7 @@ def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[s
 
 def _kinds_table(by_kind: Mapping[str, Mapping[str, Any]]) -> str:
     """One row a kind of question, one column a system."""
-    from jaxkg.evaluate.metrics.columns import markdown_table
+    from jaxkg.evaluate.metrics.intervals import markdown_table
 
     systems = list(next(iter(by_kind.values())))
     rows = [
@@ -271,7 +271,7 @@ def _kinds_table(by_kind: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _overview(found: Mapping[str, Any]) -> str:
     """One row a system and question set."""
-    from jaxkg.evaluate.metrics.columns import markdown_table
+    from jaxkg.evaluate.metrics.intervals import markdown_table
 
     header = [
         *("questions", "system", "asked", "answered"),

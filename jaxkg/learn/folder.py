@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.leaves import named_leaves
+from jaxkg.learn.checkpoint import named_leaves
 from jaxkg.storage import unfinished, write_json, write_npz
 
 TRAINING = "training"

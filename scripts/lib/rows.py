@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from jaxkg.evaluate import Estimate, Report, paired_differences
-from jaxkg.evaluate.metrics.columns import markdown_table
+from jaxkg.evaluate.metrics.intervals import markdown_table
 
 Cell: TypeAlias = Estimate | str | float | None
 

@@ -37,7 +37,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Estimate, read_predictions
-from jaxkg.evaluate.metrics.columns import column_estimates
+from jaxkg.evaluate.metrics.intervals import column_estimates
 from jaxkg.evaluate.runs.lines import status
 from jaxkg.evaluate.runs.scores import score_line
 from jaxkg.evaluate.synthetic.world import remove_facts

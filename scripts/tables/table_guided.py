@@ -28,8 +28,7 @@ import jax
 import numpy as np
 
 from jaxkg.evaluate import Report
-from jaxkg.evaluate.metrics.columns import ratio
-from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
+from jaxkg.evaluate.metrics.intervals import Estimate, ratio, ratio_estimates
 from jaxkg.learn.edges.fit import fit_edge_scorer
 from jaxkg.learn.edges.model import TrainedScorer, graph_vectors
 from jaxkg.learn.edges.train import EdgeConfig

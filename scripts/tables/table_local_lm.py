@@ -33,8 +33,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import Report
 from jaxkg.experiments.measure import drawn
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.lm import TrainConfig, train
-from jaxkg.learn.lm.training import Trained, align
+from jaxkg.learn.lm import TrainConfig, Trained, align, train
 from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.train import PriorityConfig

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 from drawn import floats, ints
 
-from jaxkg.learn.lm import training
+from jaxkg.learn import lm
 from jaxkg.lm import grammar, model
 
 ROWS, WIDTH = 4, 8
@@ -28,8 +28,8 @@ CASES = {
         model.causal_mask,
         lambda s: (np.sort(ints(s, 3, ROWS, WIDTH, low=-1)),),
     ),
-    "learn.lm.training.dpo_loss": (
-        training.dpo_loss,
+    "learn.lm.dpo_loss": (
+        lm.dpo_loss,
         lambda s: tuple(floats(s + i, ROWS) for i in range(4)),
     ),
     "learn.lm.grammar.allowed": (

@@ -10,11 +10,11 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.checkpoint import leaves_like, named_leaves
 from jaxkg.learn.edges.model import TrainedScorer
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.embeddings.train import EmbeddingConfig
 from jaxkg.learn.folder import state_folder
-from jaxkg.learn.leaves import leaves_like, named_leaves
 from jaxkg.learn.planner.model import Planner
 from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.ranker.fit import PathRanker

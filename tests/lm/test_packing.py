@@ -6,7 +6,7 @@ import pytest
 from lm_twin import LLAMA, checkpoint, tokenizer, twin
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.lm.training import (
+from jaxkg.learn.lm import (
     answer_loss,
     dpo_loss,
     example_log_probabilities,

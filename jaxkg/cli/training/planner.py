@@ -287,7 +287,7 @@ def lm(
         raise JaxkgError("give either --sft FILE or --dpo FILE")
     if dpo is not None and base is None:
         raise JaxkgError("--dpo requires --base FOLDER, a model that was trained before")
-    from jaxkg.learn.lm.training import TrainConfig, align, train
+    from jaxkg.learn.lm import TrainConfig, align, train
     from jaxkg.lm import LanguageModel, LMConfig, LMTokenizer
     from jaxkg.lm.examples import examples_of, lesson_texts, read_lessons
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.metrics.columns import (
+from jaxkg.evaluate.metrics.intervals import (
     QUANTILES,
+    Estimate,
     format_interval,
     format_number,
     markdown_table,
     ratio,
+    ratio_estimates,
 )
-from jaxkg.evaluate.metrics.intervals import Estimate, ratio_estimates
 from jaxkg.evaluate.runs.report import Report
 
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.metrics import published, strict
-from jaxkg.evaluate.metrics.columns import (
+from jaxkg.evaluate.metrics.intervals import (
+    Estimate,
     column_estimates,
     format_interval,
     format_number,
     markdown_table,
 )
-from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import match_answers
 from jaxkg.evaluate.metrics.strict import STRICT
 from jaxkg.evaluate.runs.layouts import ForeignPrediction, load_foreign

@@ -33,14 +33,14 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.evaluate.metrics.columns import (
+from jaxkg.evaluate.metrics.intervals import (
     QUANTILES,
+    Estimate,
     column_estimates,
     format_interval,
     format_number,
     markdown_table,
 )
-from jaxkg.evaluate.metrics.intervals import Estimate
 from jaxkg.evaluate.metrics.matching import Match
 from jaxkg.evaluate.metrics.strict import STRICT
 from jaxkg.evaluate.runs.lines import answered_names, partial, status

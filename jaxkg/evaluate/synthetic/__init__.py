@@ -11,9 +11,8 @@ The wordings are templates: what is learnt from some of them says little about w
 """
 
 from jaxkg.evaluate.synthetic.files import write_nary, write_triples
-from jaxkg.evaluate.synthetic.nary import make_hypergraph
 from jaxkg.evaluate.synthetic.questions import QuestionConfig, make_questions
-from jaxkg.evaluate.synthetic.world import World, WorldConfig, make_world
+from jaxkg.evaluate.synthetic.world import World, WorldConfig, make_hypergraph, make_world
 
 __all__ = [
     "QuestionConfig",

@@ -11,9 +11,9 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.checkpoint import leaves_like
 from jaxkg.learn.embeddings.fit import TrainedEmbeddings
 from jaxkg.learn.folder import FolderModel, ModelFolder
-from jaxkg.learn.leaves import leaves_like
 from jaxkg.score.edges import EdgeInputs, EdgeScorer, EdgeSizes, init_edge_scorer
 from jaxkg.tensors import bucket
 from jaxkg.text import TextEncoder, label_words

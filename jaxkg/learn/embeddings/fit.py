@@ -15,7 +15,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.learn.checkpoint import fingerprint
+from jaxkg.learn.checkpoint import fingerprint, leaves_like
 from jaxkg.learn.embeddings.ranking import rank_links
 from jaxkg.learn.embeddings.train import (
     EmbeddingConfig,
@@ -24,7 +24,6 @@ from jaxkg.learn.embeddings.train import (
     run_steps,
 )
 from jaxkg.learn.folder import TRAINING, FolderModel, ModelFolder
-from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.loop import Checkpoints, Selection, run
 from jaxkg.score.embeddings import Embeddings, init_embeddings
 from jaxkg.types import NULL

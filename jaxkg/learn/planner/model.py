@@ -10,8 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxkg.learn.checkpoint import leaves_like
 from jaxkg.learn.folder import FolderModel, ModelFolder
-from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.planner.wordings import Wordings
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.planner import PlannerParams, init_planner

@@ -11,8 +11,8 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.learn.checkpoint import leaves_like
 from jaxkg.learn.folder import FolderModel, ModelFolder
-from jaxkg.learn.leaves import leaves_like
 from jaxkg.learn.words import ReadsWords
 from jaxkg.score.message_passing import Inflow, inflow
 from jaxkg.score.priority_params import PriorityParams, PrioritySizes, init_priority

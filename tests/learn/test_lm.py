@@ -10,8 +10,7 @@ from flax import nnx
 from lm_twin import tokenizer
 
 from jaxkg.errors import JaxkgError
-from jaxkg.learn.lm import TrainConfig, train
-from jaxkg.learn.lm.training import align
+from jaxkg.learn.lm import TrainConfig, align, train
 from jaxkg.lm import Example, LanguageModel, LMConfig, generate
 from jaxkg.lm.checkpoint import named_tensors
 from jaxkg.lm.lora import init_lora, merge

@@ -1,6 +1,7 @@
 """Training of a language model: on answers (SFT), or on preferred completions (DPO).
 
-What a language model is trained to make small.
+`train` fits all weights, or a LoRA of them, to examples or to pairs of a preferred and another
+completion; it goes on where it was stopped, bit for bit.
 """
 
 from __future__ import annotations
