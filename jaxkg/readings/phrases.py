@@ -388,6 +388,8 @@ def _extreme(speaker: Speaker, node: Extreme, one: bool, chained: bool) -> Phras
         return Phrase(f"the {number}{order} of {speaker.within(node.source, closed=True).text}")
     by = f"with the {order} {text or 'of ' + speaker.ends(node.path)}"
     source = node.source
+    if _in_order(source):  # whose "largest" is it?
+        return Phrase(f"the {number or 'one '}of {speaker.bracketed(source).text} {by}")
     if of_domain(source, node.path):
         noun = noun_of(speaker, source, "{}", "thing")
         return Phrase(f"the {number}{plural(noun) if many else noun} {by} of all")
@@ -404,6 +406,13 @@ def _extreme(speaker: Speaker, node: Extreme, one: bool, chained: bool) -> Phras
             return Phrase(f"the {number}{found[0]} {by}")
     inner = speaker.within(source, closed=True).text
     return Phrase(f"the {number or 'one '}of {inner} {by}")
+
+
+def _in_order(node: Node) -> bool:
+    """Whether a set ends in what stands first in an order, or in steps from that."""
+    while isinstance(node, Step | Where):
+        node = node.source
+    return isinstance(node, Extreme)
 
 
 def _order(speaker: Speaker, node: Extreme) -> str:

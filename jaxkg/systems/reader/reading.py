@@ -16,6 +16,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
+from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
@@ -190,13 +191,26 @@ class Readings:
             for place, word in enumerate(cues.words.folded)
             if ADDING.get(word) == "sum" and self.finder.is_name(word)
         }
-        cues = self._as_labelled(read_cues(text, sums) if sums else cues)
+        cues = self._graded(text, sums)
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
         named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}
         if any(words <= named for words in graded if words):
-            cues = self._as_labelled(read_cues(text, named | sums))
+            cues = self._graded(text, named | sums)
         return cues, mentions
+
+    def _graded(self, text: str, taken: set[int]) -> Cues:
+        """Cues of a question with its superlatives, none a part of a label: "highest point"."""
+        cues = read_cues(text, taken)
+        while cues.extreme is not None and self._in_label(cues, cues.extreme):
+            taken = taken | cues.extreme.words
+            cues = read_cues(text, taken)
+        if cues.extreme is None or not cues.extreme.words:
+            return cues
+        inner = read_cues(text, taken | cues.extreme.words).extreme
+        if inner is None or inner.adds or self._in_label(cues, inner):
+            return cues
+        return dataclasses.replace(cues, inner=inner)
 
     @functools.cached_property
     def labels_by_word(self) -> LabelIndex:
@@ -209,23 +223,16 @@ class Readings:
         told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
         return set(map(folded_words, told))
 
-    def _as_labelled(self, cues: Cues) -> Cues:
-        """A superlative that stands so in a relation's label is a part of it: "first described"."""
-        if cues.extreme is None or not cues.extreme.words:
-            return cues
-        last = max(cues.extreme.words)
-        if last > min(cues.extreme.words):
-            return cues  # "the smallest number of"
-        pair = tuple(map(stem, cues.words.folded[last : last + 2]))
-        adds = cues.extreme.adds
+    def _in_label(self, cues: Cues, grade: Grade) -> bool:
+        """Whether a superlative stands so in a relation's label: "first described"."""
+        if not grade.words or max(grade.words) > min(grade.words):
+            return False  # "the smallest number of"
+        last = max(grade.words)
         word, after = (*cues.words.folded, "")[last : last + 2]
-        own = bool(adds) and (word,) in self._said  # a bill's "total", not its "total quantity"
-        own &= (after,) not in self._said
-        if not own and (len(pair) < 2 or pair not in self._pairs):
-            return cues
-        used = cues.used - cues.extreme.words
-        told = "" if adds else cues.adds
-        return dataclasses.replace(cues, extreme=None, graded=(), used=used, adds=told)
+        # A bill's "total", not its "total quantity".
+        own = bool(grade.adds) and (word,) in self._said and (after,) not in self._said
+        pair = tuple(map(stem, cues.words.folded[last : last + 2]))
+        return own or (len(pair) == 2 and pair in self._pairs)
 
     @functools.cached_property
     def _pairs(self) -> set[tuple[str, ...]]:

@@ -251,6 +251,9 @@ def test_a_superlative_within_a_label_is_a_part_of_it():
     readings = Readings(pond(), None, ReaderSettings())
     assert readings.asked("Which animals were first described by Ada Moor?").cues.extreme is None
     assert readings.asked("Which animal was described first?").cues.extreme is not None
+    other = readings.asked("Which animals were first described by the oldest keeper?").cues.extreme
+    assert other is not None
+    assert other.measured.startswith("birth")
 
 
 def test_a_question_of_many_words_may_walk_one_relation_more():

@@ -58,6 +58,7 @@ class Cues:
         plainly: asked whether and nothing else: answered by yes or no alone.
         comparative: "older", "more".
         extreme: "oldest", "most", "three largest".
+        inner: a second superlative: "the largest city of the *smallest* state".
         adds: "sum", "mean" or "median" where it seems to ask for that of values; "" otherwise.
         bounds: values to compare with.
         both: of two things at once: "both", "as well as".
@@ -78,6 +79,7 @@ class Cues:
     plainly: bool = False
     comparative: Grade | None = None
     extreme: Grade | None = None
+    inner: Grade | None = None
     adds: str = ""
     bounds: tuple[Bound, ...] = ()
     both: bool = False

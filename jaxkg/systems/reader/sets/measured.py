@@ -129,12 +129,14 @@ class Measured:
         found = map(self.find.having, near)
         return [some for some in found if 0 < len(some.ends) <= _LARGEST]
 
-    def extremes(self, asked: Asked, base: Candidate, grade: Grade) -> Iterator[Candidate]:
-        """The first of a set."""
-        if len(base.ends) < 2:
+    def extremes(
+        self, asked: Asked, base: Candidate, grade: Grade, *, least: int = 2
+    ) -> Iterator[Candidate]:
+        """The first of a set of at least so many."""
+        if len(base.ends) < least:
             return
         for code in self._own(base) or self._codes(base.ends):
-            yield from self._first(asked, base, grade, code)
+            yield from self._first(asked, base, grade, code, least)
         if not grade.measure:
             yield from self._most(asked, base, grade)
 
@@ -145,7 +147,9 @@ class Measured:
             return [code for code in codes if self.vocabulary.orders(code)]
         return []
 
-    def _first(self, asked: Asked, base: Candidate, grade: Grade, code: int) -> Iterator[Candidate]:
+    def _first(
+        self, asked: Asked, base: Candidate, grade: Grade, code: int, least: int
+    ) -> Iterator[Candidate]:
         kind = self.vocabulary.ends_kind(code)
         dated = kind == "date"
         if (grade.counts and kind == "date") or not grade.measures(self.find.wordings(code), dated):
@@ -153,7 +157,7 @@ class Measured:
         if self._beside(asked, base, code):
             return
         nodes, ends = self.vocabulary.measured(base.ends, code)
-        if len(np.unique(nodes)) < 2:
+        if len(np.unique(nodes)) < least:
             return
         keys = self.vocabulary.order_keys(kind)[ends]
         largest = self.largest(grade, code)

@@ -8,6 +8,8 @@ from collections import defaultdict
 import numpy as np
 
 from jaxkg.query import Count, Difference, Entities, Extreme, Node, Union
+from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import Holding
@@ -92,7 +94,9 @@ class Operators:
             made += twice
             bases = [*self.find.scored(asked, [*filtered, *twice])[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
-            made += [e for base in (*having, *bases) for e in measured.extremes(asked, base, grade)]
+            sets = [*having, *bases]
+            first = [e for base in sets for e in measured.extremes(asked, base, grade)]
+            made += [*first, *self._nested(asked, sets, grade)]
         made += self._onwards(asked, made)
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
@@ -111,6 +115,37 @@ class Operators:
         picked = [c for c in picked if not asked.adds(c)]
         best = self.find.scored(asked, picked)[:_WALKED_ON]
         return [path for one in best for path in self.find.paths(asked, one, 2)]
+
+    def _nested(self, asked: Asked, bases: list[Candidate], outer: Grade) -> list[Candidate]:
+        """The first of what a second superlative picks out: "the largest city of the smallest
+        state"."""
+        inner = asked.cues.inner
+        if inner is None:
+            return []
+        best = self.find.scored(asked, self._graded(asked, bases, inner))[:_WALKED_ON]
+        sets = [path for first in best for path in (first, *self.find.paths(asked, first, 1))]
+        return self._graded(asked, sets, outer)
+
+    def _graded(self, asked: Asked, bases: list[Candidate], grade: Grade) -> list[Candidate]:
+        """The first of sets of the class that a superlative stands before, or right after."""
+        folded, low, high = asked.cues.words.folded, min(grade.words), max(grade.words)
+        after = {kind.kind for kind in asked.classes if kind.first == high + 1}
+        named = (
+            set()
+            if grade.counts
+            else after
+            or {
+                kind.kind
+                for kind in asked.classes
+                if kind.last < low and STOP.issuperset(folded[kind.last + 1 : low])
+            }
+        )
+        return [
+            extreme
+            for base in bases
+            if not named or named & set(self.find.ends_classes(base.ends))
+            for extreme in self.measured.extremes(asked, base, grade, least=1)
+        ]
 
     def _about_topics(self, asked: Asked) -> list[Candidate]:
         """Bounds on the values of the topics themselves, also those that do not hold."""

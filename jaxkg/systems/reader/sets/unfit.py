@@ -31,10 +31,18 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     kept = _but(is_crossed, asked, _owned(asked, found, find), find)
     if not asked.cues.yesno:
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
+    if asked.cues.inner is not None:
+        kept = _but(_graded_once, asked, kept, find)
     if asked.cues.noun:
         kept = _but(_of_another_class, asked, kept, find)
         kept = _but(_is_other_row, asked, kept, find)
     return kept
+
+
+def _graded_once(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading does without one of two superlatives."""
+    grades = (asked.cues.extreme, asked.cues.inner)
+    return any(grade and not grade.words <= candidate.explained for grade in grades)
 
 
 def _valued(asked: Asked, readings: list[Candidate], find: Candidates) -> list[Candidate]:

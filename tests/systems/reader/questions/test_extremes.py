@@ -41,6 +41,24 @@ def test_a_value_or_the_thing_that_has_it(towers, question, answer):
     assert towers.understand(question).readings[0].answers == (answer,)
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the tallest tower in the smallest city?", "Moss Tower"),
+        ("What is the lowest tower in the city with the largest area?", "Fish Tower"),
+        ("How high is the tallest tower in the smallest city?", "101"),
+    ],
+)
+def test_one_superlative_within_another(question, answer):
+    facts = [(name, "city", city) for name, city, _, _ in TOWERS]
+    facts += [(name, "height", height) for name, _, height, _ in TOWERS]
+    facts += [(name, "type", "tower") for name, *_ in TOWERS]
+    for city, area in (("Oslo", "454"), ("Bergen", "465"), ("Kiel", "118")):
+        facts += [(city, "area", area), (city, "type", "city")]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    assert reader.understand(question).readings[0].answers == (answer,)
+
+
 def test_values_are_not_counted(towers):
     found = towers.look("How many people live in the tallest tower?").found
     counted = [one for one in found if one.shape == "count" and one.last >= 0]
