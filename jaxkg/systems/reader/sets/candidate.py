@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from jaxkg.query import Calculation, Compared, Count, Exists, Node, Query, Rows,
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.words import singular
 
 
 class Candidate(NamedTuple):
@@ -106,6 +108,15 @@ class Asked:
             return pairs
         sure = [mention.score for mention in self.mentions]
         return sorted(sorted(pairs, key=lambda p: -sure[p[0]] - sure[p[1]])[: LIMITS.pairs])
+
+    @functools.cached_property
+    def said_twice(self) -> frozenset[int]:
+        """Classes that the question speaks of in two places, by one name."""
+        names = {place for topic in self.mentions for place in (*topic.words, *topic.beside)}
+        places = {(m.kind, m.first) for m in self.classes if m.first not in names}
+        words = self.alignment.words
+        spoken = Counter((kind, singular(words[first])) for kind, first in places)
+        return frozenset(kind for (kind, _), count in spoken.items() if count > 1)
 
     def adds(self, candidate: Candidate) -> bool:
         """Whether what a reading puts in order is all added up: "the total fee"."""

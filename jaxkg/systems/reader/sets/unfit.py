@@ -31,12 +31,35 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     kept = _but(is_crossed, asked, _owned(asked, found, find), find)
     if not asked.cues.yesno:
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
-    if asked.cues.inner is not None:
-        kept = _but(_graded_once, asked, kept, find)
-    if asked.cues.noun:
-        kept = _but(_of_another_class, asked, kept, find)
-        kept = _but(_is_other_row, asked, kept, find)
+    rules = {
+        _met_once: not asked.cues.yesno and bool(asked.said_twice),
+        _of_another_order: asked.cues.extreme is not None,
+        _graded_once: asked.cues.inner is not None,
+        _of_another_class: bool(asked.cues.noun),
+        _is_other_row: bool(asked.cues.noun),
+    }
+    for rule in filter(rules.get, rules):
+        kept = _but(rule, asked, kept, find)
     return kept
+
+
+def _met_once(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading meets once what a question speaks of twice: "states that border states"."""
+    grade = asked.cues.extreme
+    counted = candidate.graded if grade is not None and grade.counts else ()
+    met = [*find.end_classes(candidate), *candidate.between, *counted]
+    return any(met.count(kind) == 1 for kind in asked.said_twice)
+
+
+def _of_another_order(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether another class is put in order than the one that a superlative stands before: "the
+    state with the longest river"."""
+    grade = asked.cues.extreme
+    after = max(grade.words, default=-1) + 1 if grade is not None and not grade.counts else -1
+    named = {kind.kind for kind in asked.classes if kind.first == after}
+    graded = candidate.graded if candidate.shape == "extreme" else ()
+    classes = named.difference(find.vocabulary.sorts)
+    return bool(classes and graded) and named.isdisjoint(graded)
 
 
 def _graded_once(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

@@ -47,14 +47,17 @@ def test_a_value_or_the_thing_that_has_it(towers, question, answer):
         ("What is the tallest tower in the smallest city?", "Moss Tower"),
         ("What is the lowest tower in the city with the largest area?", "Fish Tower"),
         ("How high is the tallest tower in the smallest city?", "101"),
+        ("What city has the highest tower?", "Oslo"),  # towers are put in order, not cities
+        ("Which cities touch the city with the smallest area?", "Bergen"),  # two cities are meant
     ],
 )
-def test_one_superlative_within_another(question, answer):
+def test_what_a_superlative_is_said_of(question, answer):
     facts = [(name, "city", city) for name, city, _, _ in TOWERS]
     facts += [(name, "height", height) for name, _, height, _ in TOWERS]
     facts += [(name, "type", "tower") for name, *_ in TOWERS]
-    for city, area in (("Oslo", "454"), ("Bergen", "465"), ("Kiel", "118")):
-        facts += [(city, "area", area), (city, "type", "city")]
+    for city, area, height in (("Oslo", "454", "3"), ("Bergen", "465", "7"), ("Kiel", "118", "5")):
+        facts += [(city, "area", area), (city, "height", height), (city, "type", "city")]
+    facts += [("Bergen", "touches", "Kiel")]
     reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
     assert reader.understand(question).readings[0].answers == (answer,)
 
