@@ -22,6 +22,7 @@ from jaxkg.kg.files.foreign import (
     known_tables,
     networks,
     obo,
+    references,
     spdx,
     sql_dump,
     vault,
@@ -37,7 +38,8 @@ from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
-    *(spdx, cypher, dot, networks, vault, known_tables, key_lines, graphrag, sql_dump, documents),
+    *(spdx, cypher, dot, networks, vault, known_tables, key_lines, references, graphrag, sql_dump),
+    documents,
 )
 """A module a format, or some that are read alike."""
 
@@ -51,6 +53,8 @@ _LEAST = 0.2
 """Score from which on a format is thought of."""
 _AMONG_OTHERS = 0.6
 """The same of a file in a folder, where texts may lie about."""
+_BY_LOOKS = 0.5
+"""Score up to which the beginning of a file that is not read counts for more."""
 _NEAR = 0.1
 """A format whose score is so near the best one's is told."""
 
@@ -128,7 +132,11 @@ def format_of(path: Path, format: str | None, encoding: str) -> Choice:
     head = head_of(path, encoding)
     scored = [(one.sniff(head), one) for one in known.values()]
     scored = [(sniff, one) for sniff, one in scored if sniff.score >= _LEAST]
-    if not scored:
+    surest = max((sniff.score for sniff, _ in scored), default=0.0)
+    told = (
+        surest <= _BY_LOOKS and head.end not in ("", ".txt") and how_to_bring(head, by_name=False)
+    )
+    if not scored or told:
         raise JaxkgError(_unknown(path, head, known))
     best, chosen = max(scored, key=lambda pair: pair[0].score)  # of equals the first
     others = (

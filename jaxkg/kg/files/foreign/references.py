@@ -1,0 +1,213 @@
+"""References as programs for literature write them: BibTeX, and tags (RIS, EndNote, PubMed).
+
+An entry is called by its key and named by its title; "Dahl, Ingrid" is Ingrid Dahl. Sources:
+https://www.bibtex.org/Format/, https://en.wikipedia.org/wiki/RIS_(file_format),
+https://www.nlm.nih.gov/bsd/mms/medlineelements.html.
+"""
+
+from __future__ import annotations
+
+import calendar
+import functools
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.json.read import read_jsonl
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.tables.record_names import Malformed
+from jaxkg.kg.files.textfile import text_chunks
+
+_ENTRY = re.compile(r"^[ \t]*@[ \t]*(\w+)\s*([{(])", re.MULTILINE)
+_TAG = re.compile(r"(%\S|[A-Z][A-Z0-9]{1,3}(?= {0,2}-))(?: *-)?(?: (.*))?")
+_WORD = re.compile(r"[^\s\"#%'(),={}\\]+")
+_DAY = re.compile(r"(\d{4})/(\d{0,2})/?(\d{0,2})(?:/.*)?")
+_ACCENT = re.compile(r"\\([\"'`^~=.]|[uvHcrk](?![A-Za-z]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
+_COMMAND = re.compile(r"\\([A-Za-z]+)\s*(\{(?!\}))?")
+
+_Record = dict[str, list[str]]
+
+
+@functools.cache
+def _known() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def read_bibtex(path: Path, intake: Intake) -> None:
+    """Take the entries of a BibTeX file; what stands between them is a comment.
+
+    Raises:
+        JaxkgError: an entry that is none, more often than is tolerated; there is no other.
+    """
+    text = "".join(text_chunks(path, encoding=intake.options.encoding))
+    macros = {name[:3].lower(): name for name in calendar.month_name[1:]}
+    records, at = list[_Record](), 0
+    while found := _ENTRY.search(text, at):
+        sort, at = found[1].lower(), found.end()
+        end = next(_outside(text, r"\}" if found[2] == "{" else r"\)", at), None)
+        key, *fields = _split(text[at : end.start()], ",") if end else [""]
+        at = end.end() if end else at
+        if sort in ("comment", "preamble"):
+            intake.leave_out(f"@{sort}")
+            continue
+        key, fields = ("", [key, *fields]) if sort == "string" else (key, fields)
+        try:
+            if end is None or not (key or sort == "string"):
+                raise Malformed("no key" if end else "nothing closes it")
+            said = dict(_said(field, macros, intake) for field in fields if field)
+        except Malformed as error:
+            number = text.count("\n", 0, found.start(1)) + 1
+            expected = "@article{key, field = {value}, ...}"
+            intake.bad.note(path, number, f"@{sort}{{{key}", str(error), expected)
+            continue
+        if sort == "string":
+            macros |= said
+        else:
+            records.append({"id": [key], "type": [sort]} | _in_parts(said, intake))
+    _take(path, records, intake)
+
+
+def _outside(text: str, mark: str, at: int = 0) -> Iterator[re.Match[str]]:
+    """Where a mark stands outside braces and quotes."""
+    depth, quoted = 0, False
+    for found in re.compile(rf'\\"|({mark})|[{{}}"]').finditer(text, at):
+        if found[1] and not depth and not quoted:
+            yield found
+        elif found[0] == '"':
+            quoted ^= not depth
+        else:
+            depth += (found[0] == "{") - (found[0] == "}")
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The parts of a text between marks.
+
+    >>> _split("a, {b, c}", ","), _split('"x = y" # z', "#")
+    (['a', '{b, c}'], ['"x = y"', 'z'])
+    """
+    places = [found.span() for found in _outside(text, mark)]
+    starts, ends = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
+    return [text[start:end].strip() for start, end in zip(starts, ends)]
+
+
+def _said(field: str, macros: dict[str, str], intake: Intake) -> tuple[str, str]:
+    """The name of a field, and its value as it is written, macros filled in."""
+    name, *value = _split(field, "=")
+    if len(value) != 1 or not _WORD.fullmatch(name):
+        raise Malformed(f"{field[:60]!r} is no field")
+    parts = list[str]()
+    for part in _split(value[0], "#"):
+        if len(part) > 1 and part[0] + part[-1] in ("{}", '""'):
+            parts.append(part[1:-1])
+        elif not _WORD.fullmatch(part):
+            raise Malformed(f"{part[:60]!r} is no value")
+        else:
+            if not part.isdecimal() and part.lower() not in macros:
+                intake.leave_out(f"what the macro {part[:40]!r} means, which is not defined")
+            parts.append(macros.get(part.lower(), part))
+    return name.lower(), "".join(parts)
+
+
+def _in_parts(said: dict[str, str], intake: Intake) -> _Record:
+    """Fields with the texts in them."""
+    record = _Record()
+    for name, value in said.items():
+        if name in _known()["people"]:
+            texts = []
+            for person in _split(value, r"\s+and\s+"):
+                last, *first = _split(person, ",")
+                texts.append(_person([_plain(part) for part in (last, *reversed(first))]))
+            if texts[-1] == "others":
+                intake.leave_out(f"'and others' of an {name}")
+                texts.pop()
+        elif name in _known()["listed"]:
+            texts = [part.strip() for part in re.split("[;,]", _plain(value))]
+        else:
+            texts = [_plain(value)]
+        record[f"own {name}" if name in ("id", "type") else name] = [*filter(None, texts)]
+    return record
+
+
+def _person(parts: Sequence[str]) -> str:
+    """A name whose last part is first.
+
+    >>> _person(["King", "Martin Luther", "Jr."]), _person(["WHO"])
+    ('Martin Luther King Jr.', 'WHO')
+    """
+    return " ".join(filter(None, (*parts[1:2], *parts[:1], *parts[2:])))
+
+
+def _plain(text: str) -> str:
+    r"""A text without LaTeX's commands.
+
+    >>> _plain(r'{\"O}l \& {\ss} \emph{Salt}~{T}ide 201--219 {\LaTeX}')
+    'Öl & ß Salt Tide 201-219 LaTeX'
+    """
+    letters, accents = _known()["letters"], _known()["accents"]
+    text = _ACCENT.sub(lambda found: (found[2] or found[3]) + accents[found[1]], text)
+    text = _COMMAND.sub(
+        lambda found: letters.get(found[1], "" if found[2] else found[1]) + (found[2] or ""), text
+    )
+    text = re.sub(r"(?<!\\)[{}]", "", text).replace("~", " ").replace("--", "-")
+    return unicodedata.normalize("NFC", " ".join(re.sub(r"\\(?=\W)", "", text).split()))
+
+
+def read_tags(path: Path, intake: Intake) -> None:
+    """Take the records of a file of tags, each of which begins as the first one does.
+
+    Raises:
+        JaxkgError: a line without a tag before any, more often than is tolerated.
+    """
+    records, word, words = list[_Record](), "", dict[str, str]()
+    for number, line in numbered_lines(path, intake):
+        found = _TAG.fullmatch(line)
+        tag, text = (found[1], (found[2] or "").strip()) if found else ("", line.strip())
+        words = words or _known()["tags"].get(tag, {})
+        if tag and tag == next(iter(words), ""):
+            records.append({})
+        elif not records:
+            if text:
+                intake.bad.note(path, number, line, "no record begins so", "TY  - JOUR")
+            continue
+        word = words.get(tag, tag) or word
+        if tag and text:
+            day = _DAY.fullmatch(text)
+            text = "-".join(filter(None, day.groups())) if day else text
+            if word == "year" and len(text) > 4:
+                records[-1]["date"], text = [text], text[:4]
+            text = _known()["sorts"].get(text, text) if word == "type" else text
+            people = word in _known()["people"]
+            text = _person([part.strip() for part in text.split(",")]) if people else text
+            records[-1].setdefault(word, []).append(text)
+        elif text and word in records[-1]:
+            records[-1][word][-1] += f" {text}"
+    _take(path, records, intake)
+
+
+def _take(path: Path, records: Sequence[_Record], intake: Intake) -> None:
+    if not records:
+        raise JaxkgError(f"{path}: no references in it")
+    plain = [{k: v[0] if len(v) == 1 else v for k, v in one.items() if v} for one in records]
+    read_jsonl(path, intake, {"references": plain})
+
+
+def _sniff_bibtex(head: Head) -> Sniff:
+    first = _ENTRY.search(head.text)
+    begins = (first and not first.start()) or head.end in (".bib", ".bibtex")
+    return Sniff(0.9, "it has entries that begin with @") if first and begins else NO
+
+
+def _sniff_tags(head: Head) -> Sniff:
+    begins = re.match(r"\s*(?:TY  - \w|PMID- ?\d|%0 \w)", head.text)
+    return Sniff(0.95, "its records begin with the same tag") if begins else NO
+
+
+FORMATS = (
+    Format("bibtex", "references in BibTeX", _sniff_bibtex, read_bibtex),
+    Format("tags", "references in lines of tags: RIS, EndNote, PubMed", _sniff_tags, read_tags),
+)

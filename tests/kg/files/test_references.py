@@ -1,0 +1,86 @@
+"""References: entries of BibTeX, and lines of tags."""
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.errors import JaxkgError
+
+BIB = r"""Saved by hand.
+@comment{ kept }
+@string{gp = "Gannet"}
+@book{okoye, author = {Okoye, Chidi and {Sea, Salt and Sons} and others}, publisher = gp # " Press",
+  title = "{S}alt \& {\"O}l", keywords = {salt; sea}, year = 2015, crossref = {tide}, month = mar}
+@article(tide,
+  author = {King, Jr., Martin},
+  title = {Tides \emph{(and) more}},
+)
+"""
+RIS = """TY  - BOOK
+AU  - Okoye, Chidi
+AU  - World Herring Board
+TI  - Salt
+PY  - 2015/03/09/
+AB  - Of salt
+and of the sea.
+ER  -
+
+TY  - CHAP
+ID  - c7
+T1  - Nets
+AU  - Lee, Ann, Jr.
+ER  -
+"""
+
+
+def test_entries_of_bibtex(read):
+    heard = []
+    facts = named_facts(read(BIB, "refs.bib", on_reading=heard.append))
+    title = "Salt & Öl"
+    assert {(r, t) for h, r, t in facts if h == title} == {
+        ("type", "book"), ("author", "Chidi Okoye"), ("author", "Sea, Salt and Sons"),
+        ("publisher", "Gannet Press"), ("keywords", "salt"), ("keywords", "sea"),
+        ("year", "2015"), ("crossref", "Tides (and) more"), ("month", "March"),
+    }  # fmt: skip
+    assert ("Tides (and) more", "author", "Martin King Jr.") in facts
+    assert "'and others' of an author left out" in heard[0]
+    assert "1 @comment left out" in heard[0]
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("@book{a, title = {B}", "nothing closes it"),
+        ("@book{a, title {B}}", "'title {B}' is no field"),
+        ("@book{a, title = B} C}", "nothing closes it|no value|no field"),
+        ("@book{, title = {B}}", "no key"),
+    ],
+)
+def test_what_is_no_entry_is_told_and_the_next_ones_are_read(read, entry, told):
+    text = f"@misc{{m, title = {{M}}}}\n{entry}\n@misc{{n, title = {{N}}, note = x}}\n"
+    if told != "nothing closes it|no value|no field":
+        with pytest.raises(JaxkgError, match=f":2: {told}"):
+            read(text, "refs.bib")
+    heard = []
+    facts = named_facts(read(text, "refs.bib", skip_bad=1, on_reading=heard.append))
+    assert {("M", "type", "misc"), ("N", "note", "x")} <= facts
+    assert "macro 'x' means, which is not defined" in heard[0]
+
+
+def test_records_of_tags(read):
+    facts = named_facts(read(RIS, "refs.ris"))
+    assert {(r, t) for h, r, t in facts if h == "Salt"} == {
+        ("type", "book"), ("author", "Chidi Okoye"), ("author", "World Herring Board"),
+        ("year", "2015"), ("date", "2015-03-09"), ("abstract", "Of salt and of the sea."),
+    }  # fmt: skip
+    assert {("Nets", "type", "chapter"), ("Nets", "author", "Ann Lee Jr.")} <= facts
+    enw = "%0 Journal Article\n%A Lee, Ann\n%T Nets\n%D 2020\n\n%0 Book\n%T Salt\n"
+    facts = named_facts(read(enw, "refs.enw"))
+    assert {("Nets", "author", "Ann Lee"), ("Salt", "type", "Book")} <= facts
+    nbib = "PMID- 77\nTI  - Nets of\n      the sea\nFAU - Lee, Ann\nJT  - Sea\n\nPMID- 78\n"
+    facts = named_facts(read(nbib, "refs.nbib"))
+    assert {
+        ("Nets of the sea", "author", "Ann Lee"),
+        ("Nets of the sea", "journal", "Sea"),
+    } <= facts
+    with pytest.raises(JaxkgError, match=":1: no record begins so"):
+        read("AU  - Lee, Ann\n", "refs.ris", format="tags")
