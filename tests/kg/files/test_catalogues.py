@@ -162,11 +162,27 @@ def test_kinds(tmp_path, name):
     assert not any(head == tail for head, _, tail in found)
 
 
-def test_a_cube_is_refused_with_what_to_do(tmp_path):
-    cube = {"version": "2.0", "id": ["sex"], "size": [1], "dimension": {"sex": {}}, "value": [7]}
-    (tmp_path / "jobs.json").write_text(json.dumps(cube))
-    with pytest.raises(JaxkgError, match="ask the same service for CSV"):
-        read_graph(tmp_path / "jobs.json")
+def test_a_cube_is_rows_of_what_its_dimensions_say(read):
+    def axis(*codes, **labels):
+        return {"category": {"index": {code: at for at, code in enumerate(codes)}, "label": labels}}
+
+    cube = {
+        "version": "2.0", "id": ["sex", "what"], "size": [2, 2], "value": [7, 0.5, None, 0.25],
+        "role": {"metric": ["what"]}, "status": {"3": "p"},
+        "dimension": {"sex": axis("F", "M", F="women"), "what": axis("j", "r", j="jobs", r="rate")},
+    }  # fmt: skip
+    facts = named_facts(read(json.dumps(cube), "jobs.json"))
+    assert {fact for fact in facts if fact[0] == "women"} >= {
+        ("women", "jobs", "7"), ("women", "rate", "0.5"),
+    }  # fmt: skip
+    assert {("M", "rate", "0.25"), ("M", "status of rate", "p")} <= facts
+    assert ("M", "jobs") not in {fact[:2] for fact in facts}
+    # One measure alone is called as the cube is, and the values may be told by their places.
+    lone = cube | {"label": "jobs held", "role": {}, "value": {"2": 9}, "status": None}
+    facts = named_facts(read(json.dumps({"dataset": lone}), "held.json"))
+    assert {("M", "what", "jobs"), ("M", "jobs held", "9")} <= facts
+    with pytest.raises(JaxkgError, match="parts do not fit together"):
+        read(json.dumps(cube | {"size": [2, 3]}), "jobs.json")
 
 
 TAXA = {

@@ -14,6 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import batched, header_columns
 from jaxkg.kg.files.exports import Columns, Edges
+from jaxkg.kg.files.json.cube import cube_rows
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name, rest_of
 from jaxkg.kg.files.json.shape import (
     Listed,
@@ -332,7 +333,7 @@ def _parts(
         if "Extra data" not in str(error):
             raise
         document = [piece for _, piece in pieces(path, title, beside, **how)]  # one after another
-    yield from _ordered(lists_in(document, title, beside), known)
+    yield from _ordered(lists_in(cube_rows(document, str(path)), title, beside), known)
 
 
 def _grouped(lists: Iterable[tuple[str, Any]]) -> Iterator[_Listing]:
