@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from jaxkg.kg.files.delimited import Row
+from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.queries.columns import all_values, is_value, read_column
 from jaxkg.words import relation_words
@@ -65,6 +67,38 @@ def without_notes(rows: Sequence[Row]) -> list[Row]:
     last = max((place for place, size in enumerate(sizes) if not size), default=len(rows))
     below = max(sizes[:last], default=0) > 2 and all(size < 2 for size in sizes[last:])
     return [row for row, size in zip(rows[: last if below else None], sizes) if size]
+
+
+_PART = re.compile(r"(?<=\S),(?=\S)")
+_NOTED = re.compile(r"(:|-?\d[\d .]*) ([a-z]{1,3})")
+
+
+def parted(batches: Iterable[list[Row]], intake: Intake) -> Iterator[list[Row]]:
+    r"""Rows whose first cells hold as many parts as their header does, each part a cell of its own;
+    notes beside numbers ("17.9 p") are left out, then.
+
+    >>> rows = [(1, ["unit,geo\\time", "2020"]), (2, ["PC,NO", "4.8 p"]), (3, ["PC,SE", "5"])]
+    >>> next(parted([rows], Intake()))
+    [(1, ['unit', 'geo', '2020']), (2, ['PC', 'NO', '4.8']), (3, ['PC', 'SE', '5'])]
+    """
+    count = None
+    for batch in batches:
+        rows = [(number, row) for number, row in batch if any(row)]
+        if count is None and rows:
+            counts = {len(_PART.findall(row[0])) for _, row in rows}
+            count = counts.pop() if len(counts) == 1 and len(rows) > 2 else 0
+            if count:
+                rows[0][1][0] = rows[0][1][0].partition("\\")[0]
+        if not count:
+            yield batch
+            continue
+        for _, row in rows:
+            noted = [_NOTED.fullmatch(cell.strip()) for cell in row]
+            if any(noted):
+                intake.leave_out("notes beside numbers", sum(map(bool, noted)))
+            row[:] = [found[1] if found else cell for cell, found in zip(row, noted)]
+            row[:1] = _PART.split(row[0], count)
+        yield rows
 
 
 def are_merged(header: str, rows: Sequence[Sequence[str]]) -> bool:

@@ -30,6 +30,7 @@ from jaxkg.kg.files.tables.layout import (
     are_names,
     filled_down,
     joined_headers,
+    parted,
     totals,
     without_notes,
 )
@@ -106,6 +107,7 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
         )
     title = _OF_NODES.sub("", name := path.name.split(".")[0])
     declared = Declared(True, {}) if title != name else None
+    rows = parted(rows, intake)
     return take_table(path, title, rows, intake, separator=separator, declared=declared)
 
 
@@ -195,7 +197,7 @@ def take_table(
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     other_names: list[tuple[str, ...]] = []
-    why = "it has no key"
+    why, again = "it has no key", False
     for batch in batches:
         rows = without_notes(batch)
         notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
@@ -213,13 +215,18 @@ def take_table(
             header = _header_of(path, *above, title, separator, titled=titled)
             header = _nameless(header, title) if keyless else header
         rows = rows if merged is None else list(filled_down(rows, merged))
-        rows = list(_whole_rows(path, rows, header.columns, intake, separator, keyless=keyless))
-        if one is None and declared is None:
-            key = _own_key(header.columns, rows) if merged is None else 1
+        if one is None and declared is None and rows:
+            cells = [row for _, row in rows if len(row) == len(header.columns)]
+            key = _own_key(header, cells) if merged is None else 1
+            keyless = again = not key and _come_again(header, cells)
+        called = key if merged is None else 0
+        whole = _whole_rows(path, rows, header.columns, intake, separator, called, keyless=keyless)
+        rows = list(whole)
         if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            header = header._replace(name=max(header.name, 1)) if merged is None else header
+            if merged is None and cells[0].casefold() not in _NAMES:
+                header = header._replace(name=max(header.name, 1))
         if one is None and (sums := totals([cells for _, cells in rows])):
             intake.leave_out("rows of totals", len(sums))
             rows = [row for at, row in enumerate(rows) if at not in sums]
@@ -227,7 +234,7 @@ def take_table(
         rows = [(number, _moved(cells, key)) for number, cells in rows] if key else rows
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
-            again = len(header.columns) > 2 and len(set(firsts)) <= DIFFERENT * len(firsts)
+            again = again or _come_again(header, [cells for _, cells in rows])
             if again or happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 told_once = _told_once(rows)
@@ -343,14 +350,24 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     return 1 if (many or said) and are_names([row[1] for row in rows]) else -1
 
 
-def _own_key(columns: Sequence[str], rows: Sequence[Row]) -> int:
-    """The column of the codes of rows that is not the first, and that others refer to; 0 without.
+def _come_again(header: _Header, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether much of what rows may be called comes again; blank cells call none."""
+    firsts = [*filter(None, (header.called(cells).strip() for cells in rows))]
+    again = bool(firsts) and len(set(firsts)) <= DIFFERENT * len(firsts)
+    return again and len(header.columns) > 2
 
-    >>> rows = [(2, ["Web", "T-1", ""]), (3, ["App", "T-2", "T-1"])]
-    >>> _own_key(["Task", "Task key", "Blocks"], rows), _own_key(["Task", "By", "Blocks"], rows)
-    (1, 0)
+
+def _own_key(header: _Header, rows: Sequence[Sequence[str]]) -> int:
+    """The column that calls rows and is not the first; 0 without.
+
+    It is that of their codes, which others refer to, or where much of the first column comes again,
+    that of their names.
     """
-    cells = list(zip(*(row for _, row in rows)))
+    columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
+    if rows and _come_again(header, rows):
+        words = [relation_words(column).lower() for column in columns]
+        places = (words.index(word) for word in _NAMES if word in words[1:])
+        return next((at for at in places if at and all(cells[at]) and are_names(cells[at])), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
         keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
         others = (another for another in cells if another is not cells[place])
@@ -419,11 +436,11 @@ class _Header(NamedTuple):
         """Whether rows have a name beside what the first column calls them."""
         return self.name > 0 or bool(self.parts)
 
-    def full_name(self, cells: list[str]) -> str:
+    def full_name(self, cells: Sequence[str]) -> str:
         """First and last name of a row."""
         return " ".join(cells[at] for at in self.parts if cells[at])
 
-    def called(self, cells: list[str]) -> str:
+    def called(self, cells: Sequence[str]) -> str:
         """What a row is called: its first cell, or by its full name where that is a part of it."""
         return self.full_name(cells) if 0 in self.parts else cells[0]
 
@@ -491,6 +508,7 @@ def _whole_rows(
     columns: list[str],
     intake: Intake,
     separator: str,
+    key: int,
     *,
     keyless: bool,
 ) -> Iterator[Row]:
@@ -503,10 +521,11 @@ def _whole_rows(
                 intake.leave_out(RAGGED)
                 continue
             intake.mended[MENDED] += 1
-        if len(cells) == len(columns) and (cells[0] or keyless):
+        if len(cells) == len(columns) and (cells[key] or keyless):
             yield number, cells
             continue
-        why = f"{len(cells)} cells for {len(columns)} columns" if cells[0] else "no id"
+        even = len(cells) == len(columns)
+        why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
         intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
 
 

@@ -105,3 +105,21 @@ def test_rows_that_only_look_like_a_report_stay(read, text, fact):
 def test_a_blank_id_is_told_and_filled_with_no_other(read):
     with pytest.raises(JaxkgError, match="no id"):
         read("id,name,city\n1,Ann,Ely\n,Bo,Ulm\n3,Cy,Ayr\n,Di,Ely\n", "rows.csv")
+
+
+def test_rows_have_their_names_where_the_first_column_comes_again_or_is_blank(read):
+    text = "folder,kind,name,site\nSea,login,Mail,a.org\nSea,login,Bank,b.org\n,note,Boiler,\n"
+    facts = named_facts(read(text, "export.csv"))
+    assert {
+        ("Mail", "folder", "Sea"),
+        ("Bank", "site", "b.org"),
+        ("Boiler", "kind", "note"),
+    } <= facts
+    # A blank one calls nothing in a table whose rows have no name.
+    visits = (
+        "who,where,by,when\nAnn,Ely,car,2020\nAnn,Ayr,car,2021\nAnn,Ulm,bus,2021\n,Pau,bus,2022\n"
+    )
+    facts = named_facts(read(visits, "visits.csv"))
+    (row,) = (head for head, relation, tail in facts if (relation, tail) == ("where", "Pau"))
+    assert (row, "when", "2022") in facts
+    assert (row, "who") not in {fact[:2] for fact in facts}
