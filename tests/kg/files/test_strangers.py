@@ -166,10 +166,12 @@ def test_years_beside_codes_below_notes(read):
     assert {"Country": "Norway", "year": "2020", "p": "5.4"} in rows_of(facts)
     assert "Source" not in {head for head, _, _ in facts}
     text = "unit,geo\\TIME\t2019 \t2020 \nEUR,DE\t1.5 b\t: \nEUR,FR\t2.5 \t3.0 e\n"
-    told = [("EUR,DE", "2019", "1.5 b"), ("EUR,FR", "2019", "2.5"), ("EUR,FR", "2020", "3.0 e")]
-    keys = ("unit,geo\\TIME", "year", "e")
-    rows = rows_of(named_facts(read("e.tsv", text)))
-    assert [row for row in rows if "year" in row] == [dict(zip(keys, row)) for row in told]
+    told = [("DE", "2019", "1.5"), ("FR", "2019", "2.5"), ("FR", "2020", "3.0")]
+    heard = []
+    rows = rows_of(named_facts(read("e.tsv", text, on_reading=heard.append)))
+    keys = ("unit", "geo", "year", "e")
+    assert [row for row in rows if "year" in row] == [dict(zip(keys, ("EUR", *r))) for r in told]
+    assert "2 notes beside numbers left out" in heard[0]
 
 
 @pytest.mark.parametrize(("key", "kind"), [("package", "package"), ("node", None)])
@@ -207,7 +209,10 @@ def test_objects_in_columns_of_parquet(tmp_path):
         ("b.jsonl", '{"index": {"_id": "1"}}\n{"title": "x"}\n', "bulk import"),
         ("m.csv", ",Ann,Bo\nAnn,0,1\nBo,1,0\n", "the first line names every column"),
         ("two.csv", b"name,city\n\xc3\x85se,x\nZo\xeb,y\n", "is it of two encodings"),
-        ("refs.bib", "@book{a,\n title = {B}}\n", "CSL JSON"),
+        ("p.fasta", ">sp|P1|TIDE x\nMKTAYIAKQRQISFV\n", "take the same entry as JSON"),
+        ("chat.txt", "12/03/2024, 09:15 - Ada Quill: Who brings it?\n", "when, who, what"),
+        ("m.prom", "# HELP up Is it up.\nup 1\n", "a column a label"),
+        ("a.properties", "app.name=Tide\n", "as TOML"),
         ("page.html", "<!DOCTYPE html><html><body></body></html>", "save the table in it as CSV"),
         ("story.txt", "Once upon a time there was a queen. She lived.\n", "running text"),
         ("works.txt", '/type/work\t/works/1\t3\t2020-01-01\t{"a": 1}\n', "without a header"),
