@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxkg.kg.files.foreign.cypher_tokens import Token, statements
+from jaxkg.kg.files.foreign.cypher_tokens import Token, tokens_of
+from jaxkg.kg.files.foreign.lines import numbered_lines, statements
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.record_names import folded
@@ -84,7 +85,8 @@ def read_cypher(path: Path, intake: Intake) -> None:
         JaxkgError: a text or a comment that is not closed.
     """
     script = _Script()
-    for _, tokens in statements(path, intake):
+    lines, remarks = numbered_lines(path, intake), (":", "//")  # those of the shell, too
+    for _, tokens in statements(path, lines, remarks, tokens_of, intake):
         try:
             script.run(tokens)
         except _Odd as odd:

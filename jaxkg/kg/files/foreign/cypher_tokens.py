@@ -1,15 +1,9 @@
-"""The statements of a Cypher script, as tokens."""
+"""The tokens of a Cypher script."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
-
-from jaxkg.kg.files.foreign.lines import numbered_lines
-from jaxkg.kg.files.protocol import Intake
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
@@ -27,35 +21,7 @@ class Token(NamedTuple):
     text: str
 
 
-def statements(path: Path, intake: Intake) -> Iterator[tuple[int, list[Token]]]:
-    """Statements as tokens, each with the number of its first line."""
-    first, lines, waits = 1, list[str](), 0
-    for number, line in itertools.chain(numbered_lines(path, intake), [(0, "")]):
-        if not lines and (not line.strip() or line.startswith((":", "//"))) and number:
-            continue  # a command of the shell, or a remark
-        first = first if lines else number
-        lines.append(line)
-        if number and (not line.rstrip().endswith(";") or len(lines) < waits):
-            continue
-        tokens = _tokens("\n".join(lines))
-        if tokens is None and number:
-            waits = 2 * len(lines)  # a text holds this semicolon; all is looked at again, seldom
-            continue
-        if tokens is None:
-            why, expected = "a text or comment that is not closed", "a quote after it"
-            intake.bad.note(path, first, lines[0], why, expected)
-            return
-        statement: list[Token] = []
-        for token in [*tokens, Token("mark", ";")]:
-            if token == ("mark", ";"):
-                yield first, statement
-                statement = []
-            else:
-                statement.append(token)
-        lines, waits = [], 0
-
-
-def _tokens(text: str) -> list[Token] | None:
+def tokens_of(text: str) -> list[Token] | None:
     """The tokens of a text; None where a quote or a comment is open."""
     found, at = list[Token](), 0
     while at < len(text):

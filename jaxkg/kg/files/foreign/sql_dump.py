@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, batched
-from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.lines import numbered_lines, statements
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
 from jaxkg.kg.files.tables.table import Declared, take_table
 
@@ -116,54 +116,31 @@ def _statements(
     path: Path, intake: Intake, tables: dict[str, _Table]
 ) -> Iterator[tuple[int, list[_Token]]]:
     """Statements as tokens; the lines of a COPY go to its table as they come."""
-    first, lines, copied, pattern, waits = 1, list[str](), None, _TOKEN, 0
-    for number, line in numbered_lines(path, intake):
-        if copied is not None:
-            cells = ["" if cell == "\\N" else _unescaped(cell) for cell in line.split("\t")]
-            copied = None if line == "\\." else copied
-            if copied is not None:
-                copied.rows.append((number, [], cells))
-            continue
-        if "`" in line or "MySQL" in line or "MariaDB" in line:
-            pattern = _ESCAPING
-        if line.strip().upper() == "GO":
-            line = ";"
-        if not lines and (not line.strip() or line.startswith(("--", "#", ".", "\\"))):
-            continue
-        first = first if lines else number
-        lines.append(line)
-        if not line.rstrip().endswith(";") or len(lines) < waits:
-            continue
-        tokens = _tokens("\n".join(lines), pattern)
-        if tokens is None:
-            waits = 2 * len(lines)  # a text holds this semicolon; all is looked at again, seldom
-            continue
-        lines, waits = [], 0
-        for statement in _parted(tokens):
-            yield first, statement
-            if statement[0].says("COPY") and any(token.says("STDIN") for token in statement):
-                name, at = _name(statement, 1)
-                copied = tables.setdefault(name, _Table())
-                copied.columns = _listed(statement, at) or copied.columns
-    rest = _tokens("\n".join(lines), pattern)
-    if rest is None:
-        why, expected = "a text or comment that is not closed", "a quote after it"
-        intake.bad.note(path, first, lines[0], why, expected)
-    for statement in _parted(rest or []):
+    numbered, pattern = numbered_lines(path, intake), _TOKEN
+
+    def lines() -> Iterator[tuple[int, str]]:
+        nonlocal pattern
+        for number, line in numbered:
+            if "`" in line or "MySQL" in line or "MariaDB" in line:
+                pattern = _ESCAPING
+            yield number, ";" if line.strip().upper() == "GO" else line
+
+    remarks = ("--", "#", ".", "\\")
+    found = statements(path, lines(), remarks, lambda text: _tokens(text, pattern), intake)
+    for first, statement in found:
         yield first, statement
-    if copied is not None:
-        intake.tell("it breaks off within the rows of a COPY")
-
-
-def _parted(tokens: list[_Token]) -> Iterator[list[_Token]]:
-    """The statements that semicolons part."""
-    statement: list[_Token] = []
-    for token in [*tokens, _Token("mark", ";", 0)]:
-        if not token.says(";"):
-            statement.append(token)
-        elif statement:
-            yield statement
-            statement = []
+        if not (statement[0].says("COPY") and any(token.says("STDIN") for token in statement)):
+            continue
+        name, at = _name(statement, 1)
+        table = tables.setdefault(name, _Table())
+        table.columns = _listed(statement, at) or table.columns
+        for number, line in numbered:
+            if line == "\\.":
+                break
+            cells = ["" if cell == "\\N" else _unescaped(cell) for cell in line.split("\t")]
+            table.rows.append((number, [], cells))
+        else:
+            intake.tell("it breaks off within the rows of a COPY")
 
 
 def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token] | None:
