@@ -132,11 +132,8 @@ def format_of(path: Path, format: str | None, encoding: str) -> Choice:
     head = head_of(path, encoding)
     scored = [(one.sniff(head), one) for one in known.values()]
     scored = [(sniff, one) for sniff, one in scored if sniff.score >= _LEAST]
-    surest = max((sniff.score for sniff, _ in scored), default=0.0)
-    told = (
-        surest <= _BY_LOOKS and head.end not in ("", ".txt") and how_to_bring(head, by_name=False)
-    )
-    if not scored or told:
+    by_looks = all(sniff.score <= _BY_LOOKS for sniff, _ in scored) and head.end not in ("", ".txt")
+    if not scored or (by_looks and how_to_bring(head, by_name=False)):
         raise JaxkgError(_unknown(path, head, known))
     best, chosen = max(scored, key=lambda pair: pair[0].score)  # of equals the first
     others = (

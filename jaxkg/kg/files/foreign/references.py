@@ -46,12 +46,12 @@ def read_bibtex(path: Path, intake: Intake) -> None:
     """
     text = "".join(text_chunks(path, encoding=intake.options.encoding))
     macros = {name[:3].lower(): name for name in calendar.month_name[1:]}
-    records, at = list[_Record](), 0
-    while found := _ENTRY.search(text, at):
-        sort, at = found[1].lower(), found.end()
-        end = next(_outside(text, r"\}" if found[2] == "{" else r"\)", at), None)
-        key, *fields = _split(text[at : end.start()], ",") if end else [""]
-        at = end.end() if end else at
+    records, place = list[_Record](), 0
+    while match := _ENTRY.search(text, place):
+        sort, place = match[1].lower(), match.end()
+        end = next(_outside(text, r"\}" if match[2] == "{" else r"\)", place), None)
+        key, *fields = _split(text[place : end.start()], ",") if end else [""]
+        place = end.end() if end else place
         if sort in ("comment", "preamble"):
             intake.leave_out(f"@{sort}")
             continue
@@ -61,7 +61,7 @@ def read_bibtex(path: Path, intake: Intake) -> None:
                 raise Malformed("no key" if end else "nothing closes it")
             said = dict(_said(field, macros, intake) for field in fields if field)
         except Malformed as error:
-            number = text.count("\n", 0, found.start(1)) + 1
+            number = text.count("\n", 0, match.start(1)) + 1
             expected = "@article{key, field = {value}, ...}"
             intake.bad.note(path, number, f"@{sort}{{{key}", str(error), expected)
             continue
@@ -72,16 +72,16 @@ def read_bibtex(path: Path, intake: Intake) -> None:
     _take(path, records, intake)
 
 
-def _outside(text: str, mark: str, at: int = 0) -> Iterator[re.Match[str]]:
+def _outside(text: str, mark: str, place: int = 0) -> Iterator[re.Match[str]]:
     """Where a mark stands outside braces and quotes."""
     depth, quoted = 0, False
-    for found in re.compile(rf'\\"|({mark})|[{{}}"]').finditer(text, at):
-        if found[1] and not depth and not quoted:
-            yield found
-        elif found[0] == '"':
+    for match in re.compile(rf'\\"|({mark})|[{{}}"]').finditer(text, place):
+        if match[1] and not depth and not quoted:
+            yield match
+        elif match[0] == '"':
             quoted ^= not depth
         else:
-            depth += (found[0] == "{") - (found[0] == "}")
+            depth += (match[0] == "{") - (match[0] == "}")
 
 
 def _split(text: str, mark: str) -> list[str]:
@@ -90,7 +90,7 @@ def _split(text: str, mark: str) -> list[str]:
     >>> _split("a, {b, c}", ","), _split('"x = y" # z', "#")
     (['a', '{b, c}'], ['"x = y"', 'z'])
     """
-    places = [found.span() for found in _outside(text, mark)]
+    places = [match.span() for match in _outside(text, mark)]
     starts, ends = [0, *(end for _, end in places)], [*(start for start, _ in places), len(text)]
     return [text[start:end].strip() for start, end in zip(starts, ends)]
 
@@ -149,9 +149,9 @@ def _plain(text: str) -> str:
     'Öl & ß Salt Tide 201-219 LaTeX'
     """
     letters, accents = _known()["letters"], _known()["accents"]
-    text = _ACCENT.sub(lambda found: (found[2] or found[3]) + accents[found[1]], text)
+    text = _ACCENT.sub(lambda match: (match[2] or match[3]) + accents[match[1]], text)
     text = _COMMAND.sub(
-        lambda found: letters.get(found[1], "" if found[2] else found[1]) + (found[2] or ""), text
+        lambda match: letters.get(match[1], "" if match[2] else match[1]) + (match[2] or ""), text
     )
     text = re.sub(r"(?<!\\)[{}]", "", text).replace("~", " ").replace("--", "-")
     return unicodedata.normalize("NFC", " ".join(re.sub(r"\\(?=\W)", "", text).split()))
@@ -165,8 +165,8 @@ def read_tags(path: Path, intake: Intake) -> None:
     """
     records, word, words = list[_Record](), "", dict[str, str]()
     for number, line in numbered_lines(path, intake):
-        found = _TAG.fullmatch(line)
-        tag, text = (found[1], (found[2] or "").strip()) if found else ("", line.strip())
+        match = _TAG.fullmatch(line)
+        tag, text = (match[1], (match[2] or "").strip()) if match else ("", line.strip())
         words = words or _known()["tags"].get(tag, {})
         if tag and tag == next(iter(words), ""):
             records.append({})
@@ -192,7 +192,7 @@ def read_tags(path: Path, intake: Intake) -> None:
 def _take(path: Path, records: Sequence[_Record], intake: Intake) -> None:
     if not records:
         raise JaxkgError(f"{path}: no references in it")
-    plain = [{k: v[0] if len(v) == 1 else v for k, v in one.items() if v} for one in records]
+    plain = [{k: v[0] if len(v) == 1 else v for k, v in record.items() if v} for record in records]
     read_jsonl(path, intake, {"references": plain})
 
 

@@ -37,17 +37,17 @@ def cube_rows(document: Any, where: str) -> Any:
             raise ValueError("values beside its dimensions")
         rows = dict[tuple[int, ...], dict[str, Any]]()
         for place, value in values.items():
-            rest, of, measured, at = place, dict[str, Any](), "", tuple[int, ...]()
+            rest, of, measured, key = place, dict[str, Any](), "", tuple[int, ...]()
             for is_measure, word, labels in reversed(said):
                 rest, own = divmod(rest, len(labels))
                 if is_measure:
                     measured = labels[own]
                 else:
-                    of, at = {word: labels[own], **of}, (*at, own)
+                    of, key = {word: labels[own], **of}, (*key, own)
             word = measured or cube.get("label") or "value"
             status = {f"status of {word}": flags[place]} if flags.get(place) else {}
             if value is not None:
-                rows.setdefault(at, of).update({word: value, **status})
+                rows.setdefault(key, of).update({word: value, **status})
     except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
         raise JaxkgError(f"{where}: a cube whose parts do not fit together ({error!r})") from error
     return {"observations": [*rows.values()]}
@@ -61,6 +61,6 @@ def _labels(category: dict[str, Any]) -> list[str]:
     return [str(labels.get(code, code)) for code in codes]
 
 
-def _by_place(told: Any) -> dict[int, Any]:
-    some = told.items() if isinstance(told, dict) else enumerate(told or ())
-    return {int(place): one for place, one in some}
+def _by_place(values: Any) -> dict[int, Any]:
+    pairs = values.items() if isinstance(values, dict) else enumerate(values or ())
+    return {int(place): value for place, value in pairs}

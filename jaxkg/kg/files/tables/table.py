@@ -367,7 +367,8 @@ def _own_key(header: _Header, rows: Sequence[Sequence[str]]) -> int:
     if rows and _come_again(header, rows):
         words = [relation_words(column).lower() for column in columns]
         places = (words.index(word) for word in _NAMES if word in words[1:])
-        return next((at for at in places if at and all(cells[at]) and are_names(cells[at])), 0)
+        named = (place for place in places if all(cells[place]) and are_names(cells[place]))
+        return next(filter(None, named), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
         keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
         others = (another for another in cells if another is not cells[place])
