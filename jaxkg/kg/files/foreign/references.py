@@ -52,23 +52,20 @@ def read_bibtex(path: Path, intake: Intake) -> None:
         end = next(_outside(text, r"\}" if match[2] == "{" else r"\)", place), None)
         key, *fields = _split(text[place : end.start()], ",") if end else [""]
         place = end.end() if end else place
-        if sort in ("comment", "preamble"):
-            intake.leave_out(f"@{sort}")
-            continue
-        key, fields = ("", [key, *fields]) if sort == "string" else (key, fields)
         try:
-            if end is None or not (key or sort == "string"):
+            if sort in ("comment", "preamble"):
+                intake.leave_out(f"@{sort}")
+            elif not key or end is None:
                 raise Malformed("no key" if end else "nothing closes it")
-            said = dict(_said(field, macros, intake) for field in fields if field)
+            elif sort == "string":
+                macros |= [_said(key, macros, intake)]
+            else:
+                said = dict(_said(field, macros, intake) for field in fields if field)
+                records.append({"id": [key], "type": [sort]} | _in_parts(said, intake))
         except Malformed as error:
             number = text.count("\n", 0, match.start(1)) + 1
             expected = "@article{key, field = {value}, ...}"
             intake.bad.note(path, number, f"@{sort}{{{key}", str(error), expected)
-            continue
-        if sort == "string":
-            macros |= said
-        else:
-            records.append({"id": [key], "type": [sort]} | _in_parts(said, intake))
     _take(path, records, intake)
 
 
@@ -107,9 +104,9 @@ def _said(field: str, macros: dict[str, str], intake: Intake) -> tuple[str, str]
         elif not _WORD.fullmatch(part):
             raise Malformed(f"{part[:60]!r} is no value")
         else:
+            parts.append(macros.get(part.lower(), part))
             if not part.isdecimal() and part.lower() not in macros:
                 intake.leave_out(f"what the macro {part[:40]!r} means, which is not defined")
-            parts.append(macros.get(part.lower(), part))
     return name.lower(), "".join(parts)
 
 
@@ -134,11 +131,7 @@ def _in_parts(said: dict[str, str], intake: Intake) -> _Record:
 
 
 def _person(parts: Sequence[str]) -> str:
-    """A name whose last part is first.
-
-    >>> _person(["King", "Martin Luther", "Jr."]), _person(["WHO"])
-    ('Martin Luther King Jr.', 'WHO')
-    """
+    """A name whose last part is first: Chidi Okoye, of "Okoye, Chidi"."""
     return " ".join(filter(None, (*parts[1:2], *parts[:1], *parts[2:])))
 
 
