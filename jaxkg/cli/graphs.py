@@ -129,8 +129,7 @@ def labels(
 
     Example: jaxkg kg labels sparql:http://localhost:7878/query -o names
     """
-    from jaxkg.kg.stores.kept_labels import save_labels
-    from jaxkg.kg.stores.sparql import SparqlStore
+    from jaxkg.kg.stores.sparql import SparqlStore, save_labels
 
     store = load_store(source, asked.stores)
     if not isinstance(store, SparqlStore):

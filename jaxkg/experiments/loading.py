@@ -256,7 +256,7 @@ def load_store(where: str | None, options: StoreOptions) -> Store | None:
             named = dataclasses.replace(named, labels=(options.label_property,), aliases=())
         store = SparqlStore(Endpoint(rest, settings), named)
         if options.labels is not None:
-            from jaxkg.kg.stores.kept_labels import open_labels
+            from jaxkg.kg.stores.sparql import open_labels
 
             store.labels = open_labels(store, options.labels)
         return store

@@ -84,7 +84,7 @@ ENTRIES = (
           needs="nothing; better with `train planner`", divided=True),
     Entry("reader", "reader.build",
           about="default: reads any question over any graph, with shipped weights"),
-    Entry("pathhd", "pathhd.build", trained="planner",
+    Entry("pathhd", "pathhd.fit", trained="planner",
           about="relation paths as hypervectors (GHRR), retrieved by similarity; "
           "`--set query=text` is zero-shot",
           needs="nothing; `query=text` requires an encoder"),

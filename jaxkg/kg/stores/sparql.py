@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -11,10 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.store import save_graph
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.names import AliasTable
+from jaxkg.kg.names import AliasTable, NameTable
 from jaxkg.kg.stores.around import empty_graph
-from jaxkg.kg.stores.arrays import ArrayStore
+from jaxkg.kg.stores.arrays import ArrayStore, save_index
 from jaxkg.kg.stores.endpoint import Endpoint, Rows, Spent, Unsorted
 from jaxkg.kg.stores.patterns import Patterns, id_of, shown, tail, value_of, written
 from jaxkg.kg.stores.store import Described, Facts, Runs
@@ -490,3 +492,48 @@ class SparqlStore:
             self._iris.append(iri)
             self._names.append(iri if tail(iri) in self._names else tail(iri))
         return row
+
+
+def save_labels(store: SparqlStore, folder: str | os.PathLike[str]) -> int:
+    """Read all names at an endpoint and keep them: a saved graph of entities and no facts.
+
+    Returns:
+        How many entities have a name.
+
+    Raises:
+        JaxkgError: the endpoint fails or does not give all of them; or see `save_graph`.
+    """
+    names = store.names()
+    if troubles := store.troubles():
+        raise JaxkgError(f"not all names were read: {'; '.join(troubles)}")
+    ids = sorted(names)
+    kg = KnowledgeGraph(
+        entity_ids=NameTable.from_names(ids, ascending=True),
+        entity_names=NameTable.from_names([names[id][0] for id in ids]),
+        relations=(_source(store),),
+        triples=np.empty((0, 3), np.int32),
+        aliases=AliasTable.from_mapping({row: names[id][1:] for row, id in enumerate(ids)}),
+    )
+    save_graph(kg, folder, beside=lambda path: save_index(path, kg))
+    return len(ids)
+
+
+def open_labels(store: SparqlStore, folder: str | os.PathLike[str]) -> ArrayStore:
+    """The names kept of this endpoint; nothing is read but what is looked up.
+
+    Raises:
+        JaxkgError: there are none, or they are of another endpoint, graph or language.
+    """
+    labels = ArrayStore.open(folder)
+    if labels.kg.num_triples or labels.kg.relations != (_source(store),):
+        of = "a graph" if labels.kg.num_triples else ", ".join(labels.kg.relations)
+        raise JaxkgError(f"{os.fspath(folder)}: of {of}, not names of {_source(store)}")
+    return labels
+
+
+def _source(store: SparqlStore) -> str:
+    """Where names were read, and which."""
+    asked = store.patterns
+    return " ".join(
+        [store.title, asked.graph or "", f"@{asked.language}", *asked.labels, *asked.aliases]
+    )

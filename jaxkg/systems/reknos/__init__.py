@@ -3,7 +3,7 @@
 | | |
 |---|---|
 | `system`, `settings` | `ReKnoS`: link, search, answer, cite |
-| `problem` | what is searched: graph, super-relations, settings |
+| `super_relations` | what is searched: graph, groups of its relations, settings |
 | `scorers`, `numeric` | label similarity, planner: one program a batch |
 | `loop`, `llm` | a language model: step by step, two calls a step and one to answer |
 | `trace` | what it found, as records |

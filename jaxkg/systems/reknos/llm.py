@@ -40,7 +40,7 @@ from jaxkg.search.super_relations import (
 from jaxkg.select import witness_paths
 from jaxkg.systems.answering import Progress, why_no_topic
 from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
-from jaxkg.systems.reknos.problem import SuperProblem
+from jaxkg.systems.reknos.super_relations import SuperProblem
 from jaxkg.systems.reknos.trace import Solved, entities_by_path, read_traces, slot_questions
 from jaxkg.tensors import bucket, rerun, starts_table
 from jaxkg.types import NULL, Fit

@@ -18,7 +18,6 @@ from jaxkg.search.plans import Plans
 from jaxkg.search.relation_beam import Beam, Scored
 from jaxkg.search.super_relations import BestPaths, SuperSearch, conclude, super_search
 from jaxkg.systems.answering import Progress
-from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import (
     BeamScorer,
     NumericScorer,
@@ -27,6 +26,7 @@ from jaxkg.systems.reknos.scorers import (
     stop_share,
     within,
 )
+from jaxkg.systems.reknos.super_relations import SuperProblem
 from jaxkg.systems.reknos.trace import Trace, read_traces
 from jaxkg.tensors import batch_starts, bucket, pad, stream
 from jaxkg.types import NULL, Graph

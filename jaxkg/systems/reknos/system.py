@@ -21,10 +21,9 @@ from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths, good_paths
 from jaxkg.systems.reknos.llm import NOTHING, SYSTEM, LLMScorer, solve_with_llm
 from jaxkg.systems.reknos.numeric import search_numerically
-from jaxkg.systems.reknos.problem import SuperProblem
 from jaxkg.systems.reknos.scorers import LabelScorer, NumericScorer, PlannerScorer
 from jaxkg.systems.reknos.settings import ReKnoSSettings
-from jaxkg.systems.reknos.super_relations import SuperRelations
+from jaxkg.systems.reknos.super_relations import SuperProblem, SuperRelations
 from jaxkg.systems.reknos.trace import Solved, Trace
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text import label_words

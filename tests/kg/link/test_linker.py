@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import find_topics
+from jaxkg.kg import demo_graph, find_topics
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.linker import Linker
 from jaxkg.kg.questions.read import read_questions
@@ -334,3 +334,8 @@ def test_a_name_with_other_digits_is_no_slip_of_the_pen():
     assert not find_topics(linker, [question])[0].entities
     near = Question("q", "who directed [Opsu 1]?")
     assert [link.entity for link in find_topics(linker, [near])[0].links] == ["Opus 1"]
+
+
+def test_the_mark_between_words_may_stand_in_a_question():
+    found = Linker(demo_graph()).link("who directed \0 Alien?")
+    assert [link.name for link in found if link.chosen] == ["Alien"]

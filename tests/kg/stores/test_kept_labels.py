@@ -13,9 +13,8 @@ from jaxkg.experiments.loading import StoreOptions, load_store
 from jaxkg.kg import save_graph
 from jaxkg.kg.stores.arrays import ArrayStore, save_index
 from jaxkg.kg.stores.endpoint import Endpoint, EndpointSettings
-from jaxkg.kg.stores.kept_labels import open_labels, save_labels
 from jaxkg.kg.stores.patterns import Patterns
-from jaxkg.kg.stores.sparql import SparqlStore
+from jaxkg.kg.stores.sparql import SparqlStore, open_labels, save_labels
 from jaxkg.records import Question
 from jaxkg.systems.stored import StoredQA
 

@@ -13,7 +13,7 @@ from jaxkg.systems.reknos import (
     ReKnoSSettings,
     grouped,
 )
-from jaxkg.systems.reknos.problem import Room
+from jaxkg.systems.reknos.super_relations import Room
 
 SETTINGS = ReKnoSSettings(batch_size=8, hops=2)
 SCORER = LabelScorer(FILMS.relations)
