@@ -89,8 +89,8 @@ class Budget(Wrapper):
             if caps.price is not None and inner.rates is None:
                 raise JaxkgError(
                     f"cannot cap the price per {scope}: the price table has no entry for "
-                    f"{inner.model!r}; add one (jaxkg/adjudicate/prices.toml, or your own file "
-                    "named by JAXKG_PRICES), or cap calls or tokens"
+                    f"{inner.model!r}; add one in a file of your own that JAXKG_PRICES names, or "
+                    "cap calls or tokens"
                 )
         self._lock = threading.Lock()
         self._run = _Account()

@@ -87,7 +87,7 @@ def test_price_per_run_and_per_question():
 
 
 def test_a_price_that_is_not_known_cannot_be_capped():
-    with pytest.raises(JaxkgError, match=r"no entry for 'scripted'.*prices\.toml"):
+    with pytest.raises(JaxkgError, match=r"no entry for 'scripted'.*JAXKG_PRICES"):
         Budget(Scripted([]), run=Caps(price=1.0))
     with pytest.raises(JaxkgError, match=">= 0"):
         Budget(Scripted([]), run=Caps(calls=-1))
