@@ -117,6 +117,8 @@ def site(tmp_path, monkeypatch):
     predicted = (
         {**one, "prediction": one["answers"][0], "ground_truth": one["answers"]} for one in asked
     )
+    rog = {"id": "1", "question": "who directed Alien?", "q_entity": ["Alien"]}
+    rog |= {"a_entity": ["Ann"], "graph": [["Alien", "directed by", "Ann"]]}
     files = dict.fromkeys(("train.jsonl", "test.jsonl", "questions.jsonl"), lines) | {
         "predictions.jsonl": "".join(json.dumps(one) + "\n" for one in predicted),
         "graph.tsv": "".join(facts),
@@ -125,6 +127,7 @@ def site(tmp_path, monkeypatch):
         "edges.csv": "from,kind,to\nAlien,directed by,Ridley Scott\n",
         "new.tsv": "Alien\tyear\t1979\n",
         "wrong.tsv": "Alien\tdirected by\tRidley Scott\n",
+        "rog.jsonl": json.dumps(rog),
         "prices.toml": "[models]\nMODEL = { prompt = 1, completion = 1 }\n",
         "texts.jsonl": json.dumps({"id": "1", "text": "Ida Holt founded the firm in Lund."}),
     }
