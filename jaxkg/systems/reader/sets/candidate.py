@@ -18,6 +18,9 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.words import singular
 
+_NAME = 0.6
+"""Score from which on words of a question are a name and no class."""
+
 
 class Candidate(NamedTuple):
     """A reading of a question.
@@ -112,7 +115,8 @@ class Asked:
     @functools.cached_property
     def said_twice(self) -> frozenset[int]:
         """Classes that the question speaks of in two places, by one name."""
-        names = {place for topic in self.mentions for place in (*topic.words, *topic.beside)}
+        named = [topic for topic in self.mentions if topic.score >= _NAME]
+        names = {place for topic in named for place in (*topic.words, *topic.beside)}
         places = {(m.kind, m.first) for m in self.classes if m.first not in names}
         words = self.alignment.words
         spoken = Counter((kind, singular(words[first])) for kind, first in places)
