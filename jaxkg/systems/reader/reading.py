@@ -191,15 +191,15 @@ class Readings:
             for place, word in enumerate(cues.words.folded)
             if ADDING.get(word) == "sum" and self.finder.is_name(word)
         }
-        cues = self._graded(text, sums)
+        cues = self._superlatives(text, sums)
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
         named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}
         if any(words <= named for words in graded if words):
-            cues = self._graded(text, named | sums)
+            cues = self._superlatives(text, named | sums)
         return cues, mentions
 
-    def _graded(self, text: str, taken: set[int]) -> Cues:
+    def _superlatives(self, text: str, taken: set[int]) -> Cues:
         """Cues of a question with its superlatives, none a part of a label: "highest point"."""
         cues = read_cues(text, taken)
         while cues.extreme is not None and self._in_label(cues, cues.extreme):

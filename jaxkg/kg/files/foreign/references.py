@@ -116,7 +116,7 @@ def _in_parts(said: dict[str, str], intake: Intake) -> _Record:
     for name, value in said.items():
         if name in _known()["people"]:
             texts = []
-            for person in _split(value, r"\s+and\s+"):
+            for person in _split(" ".join(value.split()), " and "):
                 last, *first = _split(person, ",")
                 texts.append(_person([_plain(part) for part in (last, *reversed(first))]))
             if texts[-1] == "others":

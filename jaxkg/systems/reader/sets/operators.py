@@ -122,11 +122,11 @@ class Operators:
         inner = asked.cues.inner
         if inner is None:
             return []
-        best = self.find.scored(asked, self._graded(asked, bases, inner))[:_WALKED_ON]
+        best = self.find.scored(asked, self._foremost(asked, bases, inner))[:_WALKED_ON]
         sets = [path for first in best for path in (first, *self.find.paths(asked, first, 1))]
-        return self._graded(asked, sets, outer)
+        return self._foremost(asked, sets, outer)
 
-    def _graded(self, asked: Asked, bases: list[Candidate], grade: Grade) -> list[Candidate]:
+    def _foremost(self, asked: Asked, bases: list[Candidate], grade: Grade) -> list[Candidate]:
         """The first of sets of the class that a superlative stands before, or right after."""
         folded, low, high = asked.cues.words.folded, min(grade.words), max(grade.words)
         after = {kind.kind for kind in asked.classes if kind.first == high + 1}
