@@ -27,6 +27,8 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     >>> joined_headers([["", "a", "b"], ["Ann", "1", "2"]])
     >>> joined_headers([["Plant", "Power", "In"], ["", "MW", ""], ["Hub", "7", "Ely"]])
     ['Plant', 'Power (MW)', 'In']
+    >>> joined_headers([["Sum", "Columns", ""], ["Fruit", "East", "West"], ["Plum", "3", "4"]])
+    ['Fruit', 'East', 'West']
 
     Args:
         rows: the first ones of a table.
@@ -41,6 +43,9 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
             return None
         return [f"{name} ({unit})" if unit else name for name, unit in zip(over, under)]
     told = list(filter(None, over[1:]))
+    if over[0] and len(told) == 1 and all(under) and not any(map(is_value, under)):
+        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))[1:]
+        return under if cells and all(map(all_values, cells)) else None  # a pivot of a spreadsheet
     several = len(told) < len(over) - 1 or len(set(told)) < len(told)
     if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
         return None
