@@ -8,11 +8,15 @@ from collections.abc import Collection, Sequence
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     ADDING,
     AGES,
+    ASKS,
     BASE_FORMS,
     COMPARATIVE,
     GRADABLE,
+    STOP,
 )
 from jaxkg.systems.reader.language.names import ARTICLES
+from jaxkg.systems.reader.language.nouns import IMPERATIVE
+from jaxkg.words import singular
 
 _LESS = ("less", "least", "weniger", "wenigsten")
 _MORE = (*_LESS, "more", "most", "mehr", "am")
@@ -183,15 +187,31 @@ def adding(folded: Sequence[str], place: int) -> str:
 
 
 def _counted(grade: Grade, folded: Sequence[str], first: int) -> Grade:
-    """With how many, or which one, is asked for: "three oldest", "top 5", "second largest"."""
+    """With how many, or which one, is asked for: "three oldest", "top 5", "second largest", "which
+    5 rooms are the largest"."""
     before, last = folded[first - 1] if first else "", max(grade.words) + 1
     after = folded[last] if last < len(folded) else ""
     for word, place in ((before, first - 1), (after, last)):
-        number = int(word) if word.isdigit() and len(word) < 4 else NUMERALS.get(word, 0)
+        number = _small_number(word)
         # "The largest 2 rooms", but "the oldest of two".
         if number > 1 and (place < first or folded[first] in ("top", "first", "last")):
             return dataclasses.replace(grade, words=grade.words | {place}, most=number)
+    if (begun := _begun_with(folded, first)) is not None:
+        return dataclasses.replace(grade, words=grade.words | {begun[0]}, most=begun[1])
     if before in PLACES:
         words = grade.words | {first - 1}
         return dataclasses.replace(grade, words=words, most=PLACES[before], nth=True)
     return grade
+
+
+def _begun_with(folded: Sequence[str], first: int) -> tuple[int, int] | None:
+    """The place and the number of things that a question begins by asking for, before a word."""
+    place = next((p for p, word in enumerate(folded[:first]) if word not in STOP), first)
+    number, after = _small_number(folded[place]), (*folded, "")[place + 1]
+    asks = not {*ASKS, *IMPERATIVE}.isdisjoint(folded[:place])
+    return (place, number) if asks and number > 1 and singular(after) != after else None
+
+
+def _small_number(word: str) -> int:
+    """What a number in words or in at most three digits says; 0 of other words."""
+    return int(word) if word.isdecimal() and len(word) < 4 else NUMERALS.get(word, 0)

@@ -14,6 +14,8 @@ import numpy as np
 from jaxkg.limits import LIMITS
 from jaxkg.query import Calculation, Compared, Count, Exists, Node, Query, Rows, Total
 from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.words import singular
@@ -121,6 +123,25 @@ class Asked:
         words = self.alignment.words
         spoken = Counter((kind, singular(words[first])) for kind, first in places)
         return frozenset(kind for (kind, _), count in spoken.items() if count > 1)
+
+    @functools.cached_property
+    def nested(self) -> tuple[frozenset[int], frozenset[int]] | None:
+        """Classes of a superlative and of one within it, "the largest city of the smallest state";
+        None of others, also of two that are said of one: "the top 3 cities by largest area"."""
+        outer, inner = self.cues.extreme, self.cues.inner
+        if outer is None or inner is None:
+            return None
+        whole, part = self._graded(outer), self._graded(inner)
+        if not whole or not part or not {m.first for m in whole}.isdisjoint(m.first for m in part):
+            return None
+        return frozenset(m.kind for m in whole), frozenset(m.kind for m in part)
+
+    def _graded(self, grade: Grade) -> list[ClassMention]:
+        """Classes that a superlative stands before, else those that it is said of: "with the"."""
+        low, high, words = min(grade.words), max(grade.words), self.alignment.words
+        after = [m for m in self.classes if m.first == high + 1 and not grade.counts]
+        before = [m for m in self.classes if m.last < low]
+        return after or [m for m in before if STOP.issuperset(words[m.last + 1 : low])]
 
     def adds(self, candidate: Candidate) -> bool:
         """Whether what a reading puts in order is all added up: "the total fee"."""

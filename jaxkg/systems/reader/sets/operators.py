@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxkg.query import Count, Difference, Entities, Extreme, Node, Union
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import Holding
@@ -120,30 +119,21 @@ class Operators:
         """The first of what a second superlative picks out: "the largest city of the smallest
         state"."""
         inner = asked.cues.inner
-        if inner is None:
+        if inner is None or asked.nested is None:
             return []
-        best = self.find.scored(asked, self._foremost(asked, bases, inner))[:_WALKED_ON]
-        sets = [path for first in best for path in (first, *self.find.paths(asked, first, 1))]
-        return self._foremost(asked, sets, outer)
+        whole, part = asked.nested
+        best = self.find.scored(asked, self._foremost(asked, bases, inner, part))[:_WALKED_ON]
+        sets = [path for first in best for path in self.find.paths(asked, first, 1)]
+        return self._foremost(asked, sets, outer, whole)
 
-    def _foremost(self, asked: Asked, bases: list[Candidate], grade: Grade) -> list[Candidate]:
-        """The first of sets of the class that a superlative stands before, or right after."""
-        folded, low, high = asked.cues.words.folded, min(grade.words), max(grade.words)
-        after = {kind.kind for kind in asked.classes if kind.first == high + 1}
-        named = (
-            set()
-            if grade.counts
-            else after
-            or {
-                kind.kind
-                for kind in asked.classes
-                if kind.last < low and STOP.issuperset(folded[kind.last + 1 : low])
-            }
-        )
+    def _foremost(
+        self, asked: Asked, bases: list[Candidate], grade: Grade, kinds: frozenset[int]
+    ) -> list[Candidate]:
+        """The first of sets of some classes."""
         return [
             extreme
             for base in bases
-            if not named or named & set(self.find.ends_classes(base.ends))
+            if kinds & set(self.find.ends_classes(base.ends))
             for extreme in self.measured.extremes(asked, base, grade, least=1)
         ]
 

@@ -34,7 +34,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     rules = {
         _met_once: not asked.cues.yesno and bool(asked.said_twice),
         _of_another_order: asked.cues.extreme is not None,
-        _graded_once: asked.cues.inner is not None,
+        _graded_once: asked.nested is not None,
         _of_another_class: bool(asked.cues.noun),
         _is_other_row: bool(asked.cues.noun),
     }

@@ -47,6 +47,7 @@ def test_a_value_or_the_thing_that_has_it(towers, question, answer):
         ("What is the tallest tower in the smallest city?", "Moss Tower"),
         ("What is the lowest tower in the city with the largest area?", "Fish Tower"),
         ("How high is the tallest tower in the smallest city?", "101"),
+        ("What are the top 1 cities with the largest area?", "Bergen"),  # one order, said twice
         ("What city has the highest tower?", "Oslo"),  # towers are put in order, not cities
         ("Which cities touch the city with the smallest area?", "Bergen"),  # two cities are meant
     ],
@@ -60,6 +61,19 @@ def test_what_a_superlative_is_said_of(question, answer):
     facts += [("Bergen", "touches", "Kiel")]
     reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
     assert reader.understand(question).readings[0].answers == (answer,)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Name the two towers with the largest height.",
+        "Which 2 towers are the tallest?",
+        "What are the top 2 towers with the largest height?",
+        "What are the two tallest towers?",
+    ],
+)
+def test_as_many_as_a_question_begins_by_asking_for(towers, question):
+    assert set(towers.understand(question).readings[0].answers) == {"Grey Tower", "Long Tower"}
 
 
 def test_values_are_not_counted(towers):
