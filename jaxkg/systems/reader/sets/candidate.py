@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections import Counter
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from jaxkg.systems.reader.language.topics import ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.words import singular
 
+_CLAUSES = re.compile(r"[,;:.!?()]|\b(?:and|or|und|oder)\b")
+"""What stands between two clauses, which may speak of the same things."""
 _NAME = 0.6
 """Score from which on words of a question are a name and no class."""
 
@@ -116,13 +118,19 @@ class Asked:
 
     @functools.cached_property
     def said_twice(self) -> frozenset[int]:
-        """Classes that the question speaks of in two places, by one name."""
+        """Classes that the question speaks of in two places of one clause, by one name."""
         named = [topic for topic in self.mentions if topic.score >= _NAME]
         names = {place for topic in named for place in (*topic.words, *topic.beside)}
+        words, text, spans = self.alignment.words, self.cues.words.text, self.cues.words.spans
         places = {(m.kind, m.first) for m in self.classes if m.first not in names}
-        words = self.alignment.words
-        spoken = Counter((kind, singular(words[first])) for kind, first in places)
-        return frozenset(kind for (kind, _), count in spoken.items() if count > 1)
+        return frozenset(
+            kind
+            for (kind, first), (other, last) in itertools.permutations(places, 2)
+            if kind == other
+            and first < last
+            and singular(words[first]) == singular(words[last])
+            and not _CLAUSES.search(text[spans[first][1] : spans[last][0]])
+        )
 
     @functools.cached_property
     def nested(self) -> tuple[frozenset[int], frozenset[int]] | None:

@@ -207,9 +207,11 @@ class Pairs:
                 largest = self.measured.largest(grade, code)
                 keys = self.vocabulary.order_keys(kind)[ends]
                 own = self.kg.name(int(ends[keys.argmax() if largest else keys.argmin()]))
-                for base in (self.find.having(code), *apart):
+                everything = self.find.having(code)
+                for base in (everything, *apart):
                     kept = self.measured.kept(base, code, Bound(">" if largest else "<", own))
-                    if kept is not None and len(kept[1]):
+                    # Nothing is larger than the largest, whatever else comes after it.
+                    if kept is not None and (len(kept[1]) or base is everything):
                         yield self.measured.those(
                             base,
                             *kept,
@@ -217,4 +219,5 @@ class Pairs:
                             fit=self.measured.fit(asked, code, grade.measured),
                             explained=base.explained | grade.words,
                             topics=(*base.topics, (first, o)),
+                            wanting=float(not len(kept[1])),
                         )

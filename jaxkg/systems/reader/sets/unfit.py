@@ -17,6 +17,9 @@ _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "vi
 _SAID = 0.8
 """Likeness of letters, and share of a label's words, from which on a question says it."""
 
+_AS_WELL = 0.3
+"""How much less another measure may fit a comparison."""
+
 _Unfit = Callable[[Asked, Candidate, Candidates], bool]
 
 
@@ -31,6 +34,8 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     kept = _but(is_crossed, asked, _owned(asked, found, find), find)
     if not asked.cues.yesno:
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
+    if asked.cues.comparative is not None:
+        kept = _measured_so(kept)
     rules = {
         _met_once: not asked.cues.yesno and bool(asked.said_twice),
         _of_another_order: asked.cues.extreme is not None,
@@ -41,6 +46,14 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
     for rule in filter(rules.get, rules):
         kept = _but(rule, asked, kept, find)
     return kept
+
+
+def _measured_so(readings: list[Candidate]) -> list[Candidate]:
+    """Not those with more of something else, where none has more of what is measured: "which towns
+    are larger than the largest one"."""
+    filters = [reading for reading in readings if reading.shape == "filter"]
+    least = max((each.fit for each in filters if each.wanting), default=0.0) - _AS_WELL
+    return [each for each in readings if each.shape != "filter" or each.fit >= least]
 
 
 def _met_once(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

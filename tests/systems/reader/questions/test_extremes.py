@@ -115,3 +115,24 @@ def test_of_two_measures_that_a_grade_fits_none_is_taken():
     alone = [fact for fact in facts if fact[1] != "population"]
     states = Reader.build(KnowledgeGraph.from_triples(alone), HashingEncoder())
     assert states.understand("Which is the largest state?").sure
+
+
+def test_none_has_more_than_the_one_that_has_most():
+    """No other measure stands in for the one that is asked for."""
+    rows = [*TOWERS, ("New Tower", "Oslo", "30", "2010-01-01")]
+    facts = [
+        (row[0], name, end) for row in rows for name, end in zip(("height", "opened"), row[2:])
+    ]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    highest = reader.understand("Which towers are higher than Long Tower?")
+    assert not highest.sure
+    assert not any("opened is after" in reading.words for reading in highest.readings)
+    other = reader.understand("Which towers are higher than Grey Tower?")
+    assert other.readings[0].answers == ("Long Tower",)
+
+
+def test_a_class_that_is_said_again_in_another_clause_is_met_once(towers):
+    asked = towers.readings.asked
+    assert asked("Which towers are older than the towers in Kiel?").said_twice
+    assert not asked("Show me the towers, only towers opened after 1940.").said_twice
+    assert not asked("Is Long Tower a tower?").said_twice
