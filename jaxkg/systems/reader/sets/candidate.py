@@ -122,13 +122,15 @@ class Asked:
         named = [topic for topic in self.mentions if topic.score >= _NAME]
         names = {place for topic in named for place in (*topic.words, *topic.beside)}
         words, text, spans = self.alignment.words, self.cues.words.text, self.cues.words.spans
-        places = {(m.kind, m.first) for m in self.classes if m.first not in names}
+        places = {
+            (m.kind, singular(words[m.first]), m.first)
+            for m in self.classes
+            if m.first not in names
+        }
         return frozenset(
             kind
-            for (kind, first), (other, last) in itertools.permutations(places, 2)
-            if kind == other
-            and first < last
-            and singular(words[first]) == singular(words[last])
+            for (kind, name, first), (other, again, last) in itertools.pairwise(sorted(places))
+            if (kind, name) == (other, again)
             and not _CLAUSES.search(text[spans[first][1] : spans[last][0]])
         )
 
