@@ -20,7 +20,7 @@ from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
-from jaxkg.systems.reader.language.topics import Mention, Option, TopicFinder
+from jaxkg.systems.reader.language.topics import CERTAIN, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking.relations import RelationLinking
 from jaxkg.systems.reader.named import LabelIndex
@@ -48,8 +48,6 @@ _MET = 20_000
 """Elements that are held to be compared with the next question, too."""
 _WIDEST = 40
 """Words of a question that may be one name."""
-_CERTAIN = 0.6
-"""Least score of a mention whose words are read as a name and nothing else."""
 
 
 class Readings:
@@ -158,7 +156,7 @@ class Readings:
         """Whether words are a name and nothing else; not the "director" of an award's long name,
         nor an "account manager" where one thing is another's."""
         words = cues.words.folded[mention.first : mention.last + 1]
-        return mention.score >= _CERTAIN and tuple(words) not in self._said
+        return mention.score >= CERTAIN and tuple(words) not in self._said
 
     def _mentioned(self, text: str, topics: Sequence[str]) -> tuple[Cues, list[Mention]]:
         """What is asked and of what; asides count where nothing else names anything."""
@@ -171,7 +169,7 @@ class Readings:
         cues, mentions = self._read(text, topics)
         if not says:
             return cues, mentions
-        if not any(mention.score >= _CERTAIN for mention in mentions):
+        if not any(mention.score >= CERTAIN for mention in mentions):
             return found
         asks = {start for start, _ in found[0].words.spans}
         # Of what else is said, what is surely named.

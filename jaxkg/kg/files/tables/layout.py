@@ -86,7 +86,7 @@ def parted(batches: Iterable[list[Row]], intake: Intake) -> Iterator[list[Row]]:
     >>> next(parted([rows], Intake()))
     [(1, ['unit', 'geo', '2020']), (2, ['PC', 'NO', '4.8']), (3, ['PC', 'SE', '5'])]
     """
-    count = None
+    batches, count = iter(batches), None
     for batch in batches:
         rows = [(number, row) for number, row in batch if any(row)]
         if count is None and rows:
@@ -96,6 +96,8 @@ def parted(batches: Iterable[list[Row]], intake: Intake) -> Iterator[list[Row]]:
                 rows[0][1][0] = rows[0][1][0].partition("\\")[0]
         if not count:
             yield batch
+            if count == 0:
+                yield from batches  # as they are
             continue
         for _, row in rows:
             noted = [_NOTED.fullmatch(cell.strip()) for cell in row]

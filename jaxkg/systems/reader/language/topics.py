@@ -37,9 +37,10 @@ _COMMON = 3_000
 """Names that share a word from which on it takes another word to look at one."""
 _FEW = 0.001
 """Share of all facts up to which a name is one of few."""
+CERTAIN = 0.6
+"""Least score of a mention whose words are read as a name and nothing else."""
 _DOUBTED = 0.55
-"""Score of a name beside topics that the question rather says in passing: too low for its word to
-be read as a name alone."""
+"""Score of a name beside topics that the question rather says in passing, below `CERTAIN`."""
 
 
 @dataclasses.dataclass(frozen=True)

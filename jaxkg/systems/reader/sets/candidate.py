@@ -16,14 +16,12 @@ from jaxkg.query import Calculation, Compared, Count, Exists, Node, Query, Rows,
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
-from jaxkg.systems.reader.language.topics import ClassMention, Mention
+from jaxkg.systems.reader.language.topics import CERTAIN, ClassMention, Mention
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.words import singular
 
 _CLAUSES = re.compile(r"[,;:.!?()]|\b(?:and|or|und|oder)\b")
 """What stands between two clauses, which may speak of the same things."""
-_NAME = 0.6
-"""Score from which on words of a question are a name and no class."""
 
 
 class Candidate(NamedTuple):
@@ -119,7 +117,7 @@ class Asked:
     @functools.cached_property
     def said_twice(self) -> frozenset[int]:
         """Classes that the question speaks of in two places of one clause, by one name."""
-        named = [topic for topic in self.mentions if topic.score >= _NAME]
+        named = [topic for topic in self.mentions if topic.score >= CERTAIN]
         names = {place for topic in named for place in (*topic.words, *topic.beside)}
         words, text, spans = self.alignment.words, self.cues.words.text, self.cues.words.spans
         places = {
@@ -148,10 +146,15 @@ class Asked:
 
     def _graded(self, grade: Grade) -> list[ClassMention]:
         """Classes that a superlative stands before, else those that it is said of: "with the"."""
-        low, high, words = min(grade.words), max(grade.words), self.alignment.words
-        after = [m for m in self.classes if m.first == high + 1 and not grade.counts]
+        low, words = min(grade.words), self.alignment.words
         before = [m for m in self.classes if m.last < low]
-        return after or [m for m in before if STOP.issuperset(words[m.last + 1 : low])]
+        said = [m for m in before if STOP.issuperset(words[m.last + 1 : low])]
+        return self.ordered(grade) or said
+
+    def ordered(self, grade: Grade) -> list[ClassMention]:
+        """Classes that a superlative stands right before, which is not said of a number of them."""
+        after = max(grade.words, default=-1) + 1
+        return [m for m in self.classes if m.first == after and not grade.counts]
 
     def adds(self, candidate: Candidate) -> bool:
         """Whether what a reading puts in order is all added up: "the total fee"."""

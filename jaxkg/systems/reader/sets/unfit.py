@@ -68,8 +68,7 @@ def _of_another_order(asked: Asked, candidate: Candidate, find: Candidates) -> b
     """Whether another class is put in order than the one that a superlative stands before: "the
     state with the longest river"."""
     grade = asked.cues.extreme
-    after = max(grade.words, default=-1) + 1 if grade is not None and not grade.counts else -1
-    named = {kind.kind for kind in asked.classes if kind.first == after}
+    named = {mention.kind for mention in asked.ordered(grade)} if grade is not None else set[int]()
     graded = candidate.graded if candidate.shape == "extreme" else ()
     classes = named.difference(find.vocabulary.sorts)
     return bool(classes and graded) and named.isdisjoint(graded)
