@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from jaxkg.deadline import check
+from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
@@ -140,11 +141,17 @@ class Candidates(Walks):
         return [*joined, *further]
 
     def _meet(self, left: list[Candidate], right: list[Candidate]) -> Iterator[Candidate]:
-        for a, b in itertools.product(left, right):
+        """What two sets share, of those that share anything, in the order of the sets."""
+        every = np.concatenate([np.zeros(0, np.int64), *(b.ends for b in right)])
+        sizes = np.array([len(b.ends) for b in right], np.int64)
+        order = np.argsort(every, kind="stable")
+        every, of = every[order], np.repeat(np.arange(len(right)), sizes)[order]
+        for a in left:
             if a.last >= 0 and self.vocabulary.ends_kind(a.last) != "thing":
                 continue
-            both = np.intersect1d(a.ends, b.ends, assume_unique=True)
-            if len(both):
+            low, high = (np.searchsorted(every, a.ends, side) for side in ("left", "right"))
+            for b in map(right.__getitem__, distinct(of[spread(low, high)]).tolist()):
+                both = np.intersect1d(a.ends, b.ends, assume_unique=True)
                 shared = a.relations == b.relations and len(a.topics) == 1
                 yield Candidate(
                     query=Intersection((a.node, b.node)),

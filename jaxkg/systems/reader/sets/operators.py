@@ -263,10 +263,10 @@ class Operators:
 
     def _comparable(self, one: Candidate, other: Candidate) -> bool:
         """Whether two sets are of one sort, so that the one may be taken from the other."""
-        if len(np.intersect1d(one.ends, other.ends)):
-            return True
         kinds = self.find.ends_classes(one.ends)
-        return bool(set(kinds) & set(self.find.ends_classes(other.ends))) or not kinds
+        if not kinds or not set(kinds).isdisjoint(self.find.ends_classes(other.ends)):
+            return True
+        return len(np.intersect1d(one.ends, other.ends, assume_unique=True)) > 0
 
     def _without(
         self,
@@ -276,7 +276,7 @@ class Operators:
         ends: np.ndarray,
         relations: tuple[int, ...],
     ) -> Candidate:
-        left = np.setdiff1d(base.ends, ends)
+        left = np.setdiff1d(base.ends, ends, assume_unique=True)
         return base._replace(
             query=Difference(base.node, query),
             ends=left,
