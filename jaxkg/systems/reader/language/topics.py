@@ -330,6 +330,7 @@ class TopicFinder:
             for place in range(len(folded))
         ]
         found: list[Mention] = []
+        familiar = functools.cache(lambda word: self._familiar(word, index))
         for first in range(len(folded)):
             check()
             for last in range(first, min(first + 5, len(folded))):
@@ -337,7 +338,7 @@ class TopicFinder:
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
                 options = self._partial(words, written[first : last + 1], first, index)
-                unknown = [w for w in words if w not in STOP and not self._familiar(w, index)]
+                unknown = [w for w in words if w not in STOP and not familiar(w)]
                 if unknown:
                     options += self._misspelt(" ".join(words), index)
                 if options:

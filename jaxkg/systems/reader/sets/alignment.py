@@ -25,6 +25,8 @@ _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
 _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
+_SPEAKS = 0.5
+"""Cover from which on a word speaks of an element."""
 _SAID = 0.8
 """Share of a label's words from which on a question says it, and likeness of a word to one."""
 
@@ -109,6 +111,7 @@ class Alignment:
         self.relations: dict[int, Aligned] = {}
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
+        self._often: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._compared = 0
         self._batches: list[_Batch] = []
         self._batch_of: dict[tuple[str, ...], tuple[int, int]] = {}
@@ -131,6 +134,14 @@ class Alignment:
         for place in np.flatnonzero(self.content >= 1.0).tolist():
             places[stem(self.words[place])].append(place)
         return [tuple(some) for some in places.values() if len(some) > 1]
+
+    def often(self, wordings: tuple[str, ...]) -> tuple[int, ...]:
+        """How often each word is there that is there more than once and speaks of an element."""
+        if wordings not in self._often:
+            cover = self.of(wordings).cover
+            said = (places for places in self.repeated if cover[list(places)].min() >= _SPEAKS)
+            self._often[wordings] = tuple(map(len, said))
+        return self._often[wordings]
 
     @functools.cached_property
     def groups(self) -> int:

@@ -11,9 +11,6 @@ from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import directions, possessed
 from jaxkg.systems.reader.sets.paths.quick import aligned
 
-_SAID = 0.5
-"""Cover from which on a word speaks of a relation."""
-
 
 def step_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[str, float]:
     """Views of one reading, by their names."""
@@ -55,11 +52,10 @@ def _twice(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[float,
     met = missed = 0.0
     total = find.kg.num_relations
     codes = [code % total for code in candidate.relations]
-    for places in asked.alignment.repeated:
-        for walked, code in zip(candidate.relations, codes):
-            if aligned(asked, walked, find.vocabulary).cover[list(places)].min() >= _SAID:
-                often = codes.count(code) >= len(places)
-                met, missed = max(met, often), max(missed, not often)
+    for walked, code in zip(candidate.relations, codes):
+        for count in asked.alignment.often(find.wordings(walked)):
+            often = codes.count(code) >= count
+            met, missed = max(met, often), max(missed, not often)
     return met, missed
 
 
