@@ -24,7 +24,8 @@ class Limits:
         word: letters of a word that are compared with other words.
         name: characters of a name, label or topic that are looked at and printed.
         topics: given topics, equal ones once.
-        mentions: of things in a question that are walked on from, the surest.
+        mentions: of things in a question that are walked on from, the surest; of more than these,
+            equal ones once.
         pairs: of these that are joined with each other, the surest.
         classes: classes that a question names.
         bounds: numbers and dates of a question that something is compared with.

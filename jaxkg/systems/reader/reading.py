@@ -107,11 +107,15 @@ class Readings:
         topics, dropped = first_ones(topics, LIMITS.topics, "topics")
         moved = topic_in_place(text)
         cues, mentions = self._mentioned(moved.text, topics)
-        notes += dropped + cut(len(mentions), LIMITS.mentions, "names", "surest")
-        part = bool(notes)
         surest = sorted(mentions, key=lambda mention: -mention.score)
-        left_out = {p for mention in surest[LIMITS.mentions :] for p in mention.words}
-        mentions = sorted(surest[: LIMITS.mentions], key=mentions.index)
+        if len(mentions) > LIMITS.mentions:
+            first = {mention.options: mention for mention in reversed(surest)}
+            surest = [mention for mention in surest if mention is first[mention.options]]
+        notes += dropped + cut(len(surest), LIMITS.mentions, "names", "surest")
+        part = bool(notes)
+        kept = surest[: LIMITS.mentions]
+        left_out = {p for mention in mentions if mention not in kept for p in mention.words}
+        mentions = [mention for mention in mentions if mention in kept]
         if not cues.yesno:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}

@@ -72,6 +72,16 @@ def test_all_pairs_of_a_few_names_are_joined_and_the_surest_of_many(kg, reader):
     assert not many.part
 
 
+def test_a_name_said_more_often_than_names_are_walked_on_from_is_one(reader):
+    asked = reader.readings.asked("who directed " + " and ".join(["Alien"] * 40) + " and Gladiator")
+    assert len(asked.mentions) == 2
+    assert "alien" not in asked.alignment.masked_text()
+    assert not asked.part
+    once = reader.understand("who directed Alien?").readings[0]
+    often = reader.understand("who directed " + " and ".join(["Alien"] * 40)).readings[0]
+    assert (often.words, often.answers) == (once.words, once.answers)
+
+
 def test_no_more_query_graphs_are_scored_than_are_told(reader, monkeypatch):
     counts, scored = [], type(reader.readings.find).scored
 
