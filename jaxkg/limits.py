@@ -22,6 +22,8 @@ class Limits:
         question: characters.
         words: of a question that are read; the rest is left out.
         word: letters of a word that are compared with other words.
+        sentence: words of a text that are encoded as one sentence.
+        phrases: short phrases of a question that are encoded, each for itself.
         name: characters of a name, label or topic that are looked at and printed.
         topics: given topics, equal ones once.
         mentions: of things in a question that are walked on from, the surest; of more than these,
@@ -36,6 +38,8 @@ class Limits:
     question: int = 4_000
     words: int = 600
     word: int = 100
+    sentence: int = 100
+    phrases: int = 100
     name: int = 1_000
     topics: int = 64
     mentions: int = 16

@@ -125,6 +125,9 @@ class Readings:
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
+        notes += alignment.notes
+        part |= bool(alignment.notes)
+        notes += cut(len(cues.words.folded), LIMITS.sentence, "words in one sentence")
         named = self.labels_by_word.named(alignment)
         classes = self.finder.classes(cues)
         kinds, more = first_ones((c.kind for c in classes), LIMITS.classes, "classes")

@@ -192,7 +192,7 @@ class Reader(QuestionAnswering):
         sentence = None
         if self._pair is not None and found:
             best = np.argsort(-scores, kind="stable")[:_PAIRED]
-            parts = self._pair.parts(asked.cues.words.text, [found[at].query for at in best])
+            parts = self._pair.parts(asked.sentence, [found[at].query for at in best])
             added = parts[:, 0]
             scores = scores + added.min()  # what is not compared fits no better
             scores[best] += added - added.min()

@@ -1,6 +1,7 @@
 """Whatever is asked, what one question takes is bounded, and what is cut is told."""
 
 import dataclasses
+import itertools
 import subprocess
 import sys
 import time
@@ -80,6 +81,20 @@ def test_a_name_said_more_often_than_names_are_walked_on_from_is_one(reader):
     once = reader.understand("who directed Alien?").readings[0]
     often = reader.understand("who directed " + " and ".join(["Alien"] * 40)).readings[0]
     assert (often.words, often.answers) == (once.words, once.answers)
+
+
+def test_of_many_different_words_as_much_is_encoded_as_is_told(reader):
+    few = reader.readings.asked("who directed Alien and wrote what Ridley Scott likes?")
+    assert not few.notes
+    assert few.sentence == few.cues.words.text
+    words = " ".join(map("".join, itertools.permutations("aeknrt")))
+    asked = reader.readings.asked(f"what {words}"[:3990])
+    assert len(asked.alignment.texts()) == LIMITS.phrases + 1
+    assert any(f" phrases: the first {LIMITS.phrases} are" in note for note in asked.notes)
+    assert any(f" words in one sentence: the first {LIMITS.sentence} " in n for n in asked.notes)
+    assert asked.part
+    for text in asked.sentence, asked.alignment.masked_text():
+        assert len(text.split()) == LIMITS.sentence
 
 
 def test_no_more_query_graphs_are_scored_than_are_told(reader, monkeypatch):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxkg.limits import LIMITS, cut
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.opposites import turned
@@ -91,6 +92,7 @@ class Alignment:
         labels: of the graph, added to as they are met.
 
     Attributes:
+        notes: which of its phrases are not encoded.
         relations, classes: those of a graph that were aligned already, see `sets.paths.quick`.
     """
 
@@ -108,6 +110,8 @@ class Alignment:
             for last in range(first, min(first + _PHRASE, len(folded))):
                 if self._is_phrase(first, last):
                     self.phrases.append((first, last))
+        self.notes = cut(len(self.phrases), LIMITS.phrases, "phrases")
+        self.phrases = self.phrases[: LIMITS.phrases]
         self.relations: dict[int, Aligned] = {}
         self.classes: dict[int, Aligned] = {}
         self._aligned: dict[tuple[str, ...], Aligned] = {}
@@ -150,14 +154,14 @@ class Alignment:
         return int((content & ~np.concatenate([[False], content[:-1]])).sum())
 
     def texts(self) -> list[str]:
-        """The question's phrases, then the whole of it, names masked."""
+        """The question's phrases, then the whole of it, see `masked_text`."""
         phrases = [" ".join(self.words[a : b + 1]) for a, b in self.phrases]
         return [*phrases, self.masked_text()]
 
     def masked_text(self) -> str:
-        """The question without the names of topics."""
+        """The question, as much of it as one sentence may have, without the names of topics."""
         kept: list[str] = []
-        for place, word in enumerate(self.words):
+        for place, word in enumerate(self.words[: LIMITS.sentence]):
             if place not in self.masked:
                 kept.append(word)
             elif not kept or kept[-1] != "it":

@@ -105,6 +105,13 @@ class Asked:
     part: bool = False
     rows: list[Candidate] | None = None
 
+    @property
+    def sentence(self) -> str:
+        """As much of the question as one sentence may have."""
+        words = self.cues.words
+        most = LIMITS.sentence
+        return words.text if len(words.spans) <= most else words.text[: words.spans[most - 1][1]]
+
     @functools.cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """Places of two mentions that may be joined: of all of them, or of the surest."""
