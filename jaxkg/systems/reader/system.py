@@ -190,7 +190,8 @@ class Reader(QuestionAnswering):
         seen = views(asked, found, self.readings.find, self.readings.linking)
         scores = rank_on_host(self.weights.params, self.standard(seen))
         sentence = None
-        if self._pair is not None and found:
+        # Of a part of a question nothing is answered: what is offered is ranked without it.
+        if self._pair is not None and found and not asked.part:
             best = np.argsort(-scores, kind="stable")[:_PAIRED]
             parts = self._pair.parts(asked.sentence, [found[at].query for at in best])
             added = parts[:, 0]

@@ -97,6 +97,19 @@ def test_of_many_different_words_as_much_is_encoded_as_is_told(reader):
         assert len(text.split()) == LIMITS.sentence
 
 
+def test_no_sentences_are_compared_with_a_part_of_a_question(reader, monkeypatch):
+    class Pair:
+        def parts(self, question, queries):
+            compared.append(question)
+            return np.zeros((len(queries), 5), np.float32)
+
+    compared: list[str] = []
+    monkeypatch.setattr(reader, "_pair", Pair())
+    ask(reader, "who directed Alien?")
+    assert ask(reader, "who directed Alien? " + "so " * 1000).readings
+    assert compared == ["who directed Alien?"]
+
+
 def test_no_more_query_graphs_are_scored_than_are_told(reader, monkeypatch):
     counts, scored = [], type(reader.readings.find).scored
 
