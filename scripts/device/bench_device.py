@@ -143,7 +143,7 @@ def main(argv: list[str] | None = None) -> None:
                 )
             shares = {
                 "copy": work.bytes / limit["copy"] / took,
-                f"{core.precision} product": work.flops / limit[core.precision] / took,
+                "float32 product": work.flops / limit["float32"] / took,
                 "random accesses": (work.reads / reads + work.writes / writes) / took,
             }
             binding = max(shares, key=lambda name: shares[name])

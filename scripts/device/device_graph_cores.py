@@ -49,7 +49,6 @@ class Core(NamedTuple):
     work: Count
     bound: str
     """What bounds it where its share of the limit is small."""
-    precision: str = "float32"
     table: int = 1 << 18
     """Numbers of the array that most of its random accesses go to."""
     width: int = 1

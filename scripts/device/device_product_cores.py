@@ -18,7 +18,7 @@ from jaxkg.tensors import tensor_graph
 
 
 def hypervector_cores(times: int, seed: int) -> Makers:
-    """GHRR: binding, similarity of queries and candidates, the best of all sequences."""
+    """GHRR: binding, similarity of queries and candidates."""
     algebra = hdc.ghrr(256, 4, layout="pair")
     d, floats, m = algebra.dimension, algebra.floats, 4
     key = jax.random.key(seed)
@@ -43,27 +43,8 @@ def hypervector_cores(times: int, seed: int) -> Makers:
             "flattening the candidates reads and writes the table once more before the product",
         )  # fmt: skip
 
-    def exhaustive(precision: str) -> Core:
-        relations = round(80 * times ** (1 / 3))
-        table, query = algebra.random((relations,), key=key), algebra.random((1,), key=key)
-        size = 4 if precision == "float32" else 2
-        count = product(relations**2, floats, relations, size=size)
-        call = compiled(
-            lambda t, q: hdc.exhaustive(algebra, t, q, min_length=3, precision=precision),
-            table,
-            query,
-        )
-        return Core(
-            f"GHRR factored scoring, {precision}", "sequences", relations**3, call, count,
-            "the prefixes are bound and rounded, and scores looked through, between products of a "
-            f"few hundred rows with only {relations} columns",
-            precision,
-        )  # fmt: skip
-
     yield "ghrr-bind", bind
     yield "ghrr-similarity", similarity
-    yield "ghrr-factored", lambda: exhaustive("float32")
-    yield "ghrr-factored-bfloat16", lambda: exhaustive("bfloat16")
 
 
 def network_cores(times: int, seed: int) -> Makers:

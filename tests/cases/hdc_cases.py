@@ -37,10 +37,6 @@ CASES = {
         lambda table, trie: hdc.encode_trie(ALGEBRA, table, trie),
         lambda s: (symbols(s), TRIE),
     ),
-    "score.hdc.exhaustive": (
-        lambda table, queries: hdc.exhaustive(ALGEBRA, table, queries, k=2, max_length=2),
-        lambda s: (symbols(s), symbols(s + 1, QUERIES)),
-    ),
     "score.hdc.similarity_matrix": (
         lambda *tables: hdc.similarity_matrix(ALGEBRA, *tables),
         lambda s: (symbols(s, QUERIES), symbols(s + 1)),

@@ -23,7 +23,7 @@ from jaxkg.kg.stores.arrays import save_index
 from jaxkg.learn.mine import targets_table
 from jaxkg.learn.planner.model import Planner
 from jaxkg.ops.ranges import Ranged
-from jaxkg.score import edges, hdc, priority, priority_params
+from jaxkg.score import edges, priority, priority_params
 from jaxkg.score.embeddings import init_embeddings, score_against
 from jaxkg.score.message_passing import inflow
 from jaxkg.score.planner import init_planner
@@ -231,20 +231,6 @@ def test_a_planner_answers():
     one, many = ([dataclasses.replace(a, usage=None) for a in some] for some in answers)
     assert sum(len(answer.entities) for answer in one) > 8
     assert many == one
-
-
-@pytest.mark.slow
-def test_hypervector_paths_are_scored(mesh):
-    algebra = hdc.operator("ghrr-haar", 64)
-    table = algebra.random((6,), key=jax.random.key(0))
-    keys = jax.random.split(jax.random.key(1), mesh.shape["data"])
-    shards = [algebra.random((3,), key=key) for key in keys]
-
-    def run(table, queries):
-        best = hdc.exhaustive(algebra, table, queries, k=4, max_length=2)
-        return best.paths, best.score
-
-    check(mesh, run, table, place_rows(table, mesh), shards)
 
 
 def test_embeddings_are_ranked(mesh):

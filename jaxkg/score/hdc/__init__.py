@@ -7,7 +7,6 @@
     symbols     symbols that carry the meaning of their labels; text projection
     encode      sequences and weighted bundles of sequences
     similarity  queries x candidates as one matrix product; float32, bfloat16, int8
-    factored    the best of all R^L relation sequences
     trie        a given list of paths, prefixes shared
     explain     what each hop contributes
     calibration PathHD, Eq. 6 and 7
@@ -18,9 +17,9 @@
     >>> algebra = hdc.ghrr(blocks=256, m=4)
     >>> table = algebra.random((10,), key=jax.random.key(0))
     >>> query = hdc.encode(algebra, table[jax.numpy.array([3, 1, 4])])
-    >>> best = hdc.exhaustive(algebra, table, query[None], k=1, max_length=3)
-    >>> best.paths[0, 0].tolist()
-    [3, 1, 4]
+    >>> paths = hdc.encode_paths(algebra, table, jax.numpy.array([[1, 3, 4], [3, 1, 4]]))
+    >>> hdc.similarity_matrix(algebra, query[None], paths).argmax().item()
+    1
 
 Method: "PathHD: efficient LLM reasoning over knowledge graphs via hyperdimensional retrieval".
 """
@@ -35,7 +34,6 @@ from jaxkg.score.hdc.calibration import GridSearch, calibrate, grid_search, idf
 from jaxkg.score.hdc.circular import fhrr, hrr
 from jaxkg.score.hdc.elementwise import bipolar, mix, real
 from jaxkg.score.hdc.explain import HopContributions, hop_contributions
-from jaxkg.score.hdc.factored import RankedPaths, exhaustive
 from jaxkg.score.hdc.ghrr import ghrr
 from jaxkg.score.hdc.similarity import similarity_matrix
 from jaxkg.score.hdc.symbols import (
@@ -54,7 +52,6 @@ __all__ = [
     "Algebra",
     "GridSearch",
     "HopContributions",
-    "RankedPaths",
     "Trie",
     "bipolar",
     "build_trie",
@@ -63,7 +60,6 @@ __all__ = [
     "encode_bundle",
     "encode_paths",
     "encode_trie",
-    "exhaustive",
     "fhrr",
     "ghrr",
     "grid_search",

@@ -25,23 +25,21 @@ class Packed(NamedTuple):
     """Rows of a table in the precision they are multiplied in."""
 
     values: jax.Array  # [N, F] float32, bfloat16 or int8
-    scale: jax.Array | None  # [N] or [1] float32, int8 only: a row is values * scale
+    scale: jax.Array | None  # [N] float32, int8 only: a row is values * scale
 
 
-def pack(rows: jax.Array, precision: str = "float32", *, peak: jax.Array | None = None) -> Packed:
+def pack(rows: jax.Array, precision: str = "float32") -> Packed:
     """Round a table.
 
     Args:
         rows: `[N, F]` float32.
         precision: "float32", "bfloat16", or "int8" (symmetric).
-        peak: `[]` largest magnitude that int8 covers, larger entries are clipped; None finds each
-            row's own, which costs a pass over the table.
 
     Raises:
         JaxkgError: an unknown precision.
     """
     if precision == "int8":
-        limit = jnp.max(jnp.abs(rows), axis=-1) if peak is None else peak[None]
+        limit = jnp.max(jnp.abs(rows), axis=-1)
         scale = jnp.where(limit > 0, limit, 1.0) / 127
         whole = jnp.clip(jnp.round(rows * (1 / scale)[:, None]), -127, 127)
         return Packed(whole.astype(jnp.int8), scale)

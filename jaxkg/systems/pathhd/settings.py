@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.score import hdc
-from jaxkg.score.hdc.factored import MAX_LENGTH
 from jaxkg.settings import Checked, Count, CountOrZero, NotNegative, Positive, Share
 from jaxkg.systems.following import Join
 
 QueryKind = Literal["bundle", "plan", "text", "ordered", "projection"]
+_MOST_HOPS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,8 +99,8 @@ class PathHDSettings(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.hops or 1) > MAX_LENGTH:
-            raise JaxkgError(f"hops are at most {MAX_LENGTH}, not {self.hops}")
+        if (self.hops or 1) > _MOST_HOPS:
+            raise JaxkgError(f"hops are at most {_MOST_HOPS}, not {self.hops}")
 
 
 def make_algebra(settings: PathHDSettings) -> hdc.Algebra:
