@@ -9,7 +9,6 @@ from jaxkg.answer import Answer
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.running import _check_outage
 from jaxkg.records import Question
-from jaxkg.show.dag import dag_svg
 from jaxkg.systems.proh.settings import PROH, PROH_L
 
 
@@ -281,21 +280,6 @@ def test_a_budget_ends_in_a_marked_answer(ask_of):
         assert qa.check(answer) == ()
         assert answer.error is None
         assert any(note.startswith("partial: the budget of") for note in answer.notes)
-
-
-def test_the_drawing_shows_steps_and_answers(ask_of):
-    _, trace = ask_of(scripted()).trace(QUESTION)
-    drawn = dag_svg(trace)
-    for words in ("who directed Alien?", "South Shields", "Ridley Scott"):
-        assert words in drawn
-    assert drawn.count("<rect") == 3
-    assert drawn.count("<polygon") == 1
-    first = dag_svg(trace, state="0")
-    assert "not answered" in first
-    with pytest.raises(JaxkgError, match="no state '9'"):
-        dag_svg(trace, state="9")
-    with pytest.raises(JaxkgError, match="no states"):
-        dag_svg({})
 
 
 def test_the_answer_prints_with_its_facts_and_passages(ask_of):
