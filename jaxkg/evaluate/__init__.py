@@ -4,7 +4,7 @@
 |---|---|
 | remember a question | `prediction_line`, `open_run` |
 | report a run | `report_run`, or `evaluate(read_predictions(folder))` |
-| set runs side by side | `compare`, `paired_differences`, `jaxkg.evaluate.plots.save_bar_plot` |
+| set runs side by side | `compare`, `paired_differences`, `plots.save_latency_plots` |
 | rank entities | `link_prediction` |
 | rescore other projects' files | `score_predictions` |
 | make up graphs and questions | `jaxkg.evaluate.synthetic` |

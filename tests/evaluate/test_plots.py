@@ -4,41 +4,17 @@ import pytest
 
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import evaluate
-from jaxkg.evaluate.plots import save_bar_plot, save_latency_plots
+from jaxkg.evaluate.plots import save_latency_plots
 
 
-@pytest.fixture
-def report(make_line):
-    return evaluate([make_line("a", ["x"], "x"), make_line("b", ["x"], "y")])
-
-
-def test_a_picture_of_two_systems(tmp_path, report):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "bars.svg"
-    save_bar_plot({"one": report, "two": report}, path)
-    assert path.read_bytes().startswith(b"<?xml")
-    save_bar_plot({"one": report}, tmp_path / "bars.png", metrics=["f1"])
-    assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_what_cannot_be_drawn(tmp_path, report, monkeypatch):
-    pytest.importorskip("matplotlib")
-    with pytest.raises(JaxkgError, match="report of 'one' has no metric 'grounded'"):
-        save_bar_plot({"one": report}, tmp_path / "x.png", metrics=["grounded"])
-    with pytest.raises(JaxkgError, match="at least one report"):
-        save_bar_plot({}, tmp_path / "x.png")
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[plot\]'"):
-        save_bar_plot({"one": report}, tmp_path / "x.png")
-
-
-def test_accuracy_against_latency(tmp_path, report, make_line):
+def test_accuracy_against_latency(tmp_path, make_line, monkeypatch):
     pytest.importorskip("matplotlib")
     usage = [{"calls": calls, "seconds": seconds} for calls, seconds in ((0, 0.01), (3, 2.0))]
     told = {
         f"system {each['calls']}": evaluate([make_line("a", ["x"], "x", usage=each)])
         for each in usage
     }
+    report = evaluate([make_line("a", ["x"], "x"), make_line("b", ["x"], "y")])
     path = tmp_path / "latency.svg"
     save_latency_plots({"": {**told, "untold": report}}, path)
     drawn = path.read_text("utf-8")
@@ -51,3 +27,6 @@ def test_accuracy_against_latency(tmp_path, report, make_line):
     assert words.count("<!-- system 3 -->") == words.count("<!-- hard -->") == 1
     with pytest.raises(JaxkgError, match="no report has both 'f1' and seconds"):
         save_latency_plots({"": {"untold": report}}, path)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(JaxkgError, match=r"pip install 'jaxkg\[plot\]'"):
+        save_latency_plots({"": told}, path)
