@@ -1,10 +1,11 @@
-"""Damaged and made-up input of six kinds: nothing may end but in a JaxkgError, nothing be misread.
+"""Damaged and made-up input of seven kinds: nothing may end but in a JaxkgError of one line within
+ten seconds, nothing be misread.
 
-Graph and question files, saved folders, what a model replies, `--set`, questions, and requests to
-the service. Half of the graph files are whole tables of a drawn shape (columns in any order, under
-any of the known words, with or without a header), whose facts are known and must be read. Prints,
-for each kind, how many inputs were taken, how many were refused, and every other end. A thousand
-inputs take half a minute.
+Graph and question files, files of other programs (the samples of the tests), saved folders, what a
+model replies, `--set`, questions, and requests to the service. Half of the graph files are whole
+tables of a drawn shape (columns in any order, under any of the known words, with or without a
+header), whose facts are known and must be read. Prints, for each kind, how many inputs were taken,
+how many were refused, and every other end. A thousand inputs take half a minute.
 
     python scripts/study/fuzz.py --inputs 15000 --seed 0
 """
@@ -17,6 +18,7 @@ import io
 import json
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -28,9 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.adjudicate import Scripted, adjudicate
+from jaxkg.adjudicate.calls.proh import EntityWeights, FinalAnswer, Plan
 from jaxkg.adjudicate.endpoint.completion import read_completion
 from jaxkg.adjudicate.reading.parse import Unparsed, parse
 from jaxkg.answer import Answer
+from jaxkg.cli.asking import checked_question
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate import prediction_line
 from jaxkg.evaluate.runs.lines import dump_line, parse_line
@@ -45,7 +49,17 @@ from jaxkg.kg import (
     save_graph,
 )
 from jaxkg.kg.files.delimited import HEADER
+from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.records import Citation, Question, RankedEntity, SupportingPath
+from jaxkg.settings import wishes_from
+from jaxkg.systems.guided import GuidedSettings
+from jaxkg.systems.parts import Parts
+from jaxkg.systems.pathhd import PathHDSettings
+from jaxkg.systems.planned import PlannedSettings
+from jaxkg.systems.proh.settings import ProhSettings
+from jaxkg.systems.ranked import RankedSettings
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reknos import ReKnoSSettings
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments
@@ -72,6 +86,8 @@ _SEEDS = {
     "kb.gexf": '<gexf><graph><attributes class="node"><attribute id="0" title="t"/></attributes>'
     '<node id="a"><attvalue for="0" value="v"/></node></graph></gexf>',
 }
+SAMPLES = Path(__file__).parents[2] / "tests" / "kg" / "files" / "foreign" / "samples"
+_SECONDS = 10
 _SHEETS = {
     "People": [
         ("id", "name", "boss", "since"),
@@ -117,6 +133,14 @@ _PIECES = (
 )
 
 
+class Hang(BaseException):
+    """An input takes too long."""
+
+
+def _hang(*_: Any) -> None:
+    raise Hang
+
+
 def mutated(data: bytes, rng: random.Random) -> bytes:
     """Bytes with a few flips, cuts, copies and pieces put in."""
     for _ in range(rng.randint(1, 4)):
@@ -144,6 +168,7 @@ class Fuzzer:
         self.seed, self.rng = seed, random.Random(seed)
         self.kinds: dict[str, Callable[[], None]] = {
             "files": self.files,
+            "formats": self.formats,
             "folders": self.folders,
             "replies": self.replies,
             "settings": self.settings,
@@ -191,6 +216,20 @@ class Fuzzer:
         assert graph.num_triples
         assert all(map(str.strip, graph.relations))
 
+    def formats(self) -> None:
+        """A file of another program, or one file of such a folder."""
+        sample = self.rng.choice(sorted(SAMPLES.iterdir()))
+        target = self.folder / "foreign" / sample.name
+        shutil.rmtree(target.parent, ignore_errors=True)
+        target.parent.mkdir()
+        (shutil.copytree if sample.is_dir() else shutil.copy)(sample, target)
+        files = [file for file in target.parent.rglob("*") if file.is_file()]
+        file = self.rng.choice(sorted(files))
+        file.write_bytes(mutated(file.read_bytes(), self.rng))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read_graph(target, on_reading=lambda told: None, lines=True)
+
     def tables(self) -> None:
         """A whole table of facts, in any of the known shapes: it is read as what it says."""
         rng = self.rng
@@ -219,8 +258,6 @@ class Fuzzer:
 
     def replies(self) -> None:
         """What a model says, or the endpoint around it."""
-        from jaxkg.adjudicate.calls.proh import EntityWeights, FinalAnswer, Plan
-
         text = self.rng.choice(_REPLIES)
         if self.rng.random() < 0.8:
             text = mutated(text.encode(), self.rng).decode("utf-8", "surrogateescape")
@@ -262,7 +299,7 @@ class Fuzzer:
         assert reply.status_code < 500, (how, path, content, reply.text)
         if reply.status_code >= 400:
             assert len(reply.text) < 1000, reply.text
-            raise JaxkgError(reply.text)
+            raise JaxkgError(f"status {reply.status_code}")
 
     def folders(self) -> None:
         """A saved graph; damage must be noticed, whatever it hits."""
@@ -280,16 +317,6 @@ class Fuzzer:
 
     def settings(self) -> None:
         """`--set NAME=VALUE` of a system."""
-        from jaxkg.settings import wishes_from
-        from jaxkg.systems.guided import GuidedSettings
-        from jaxkg.systems.parts import Parts
-        from jaxkg.systems.pathhd import PathHDSettings
-        from jaxkg.systems.planned import PlannedSettings
-        from jaxkg.systems.proh.settings import ProhSettings
-        from jaxkg.systems.ranked import RankedSettings
-        from jaxkg.systems.reader.settings import ReaderSettings
-        from jaxkg.systems.reknos import ReKnoSSettings
-
         kinds = (GuidedSettings, PathHDSettings, PlannedSettings, ProhSettings, RankedSettings)
         kind = self.rng.choice([*kinds, ReaderSettings, ReKnoSSettings])
         names = [field.name for field in dataclasses.fields(kind)] + ["frob", ""]
@@ -299,9 +326,6 @@ class Fuzzer:
 
     def questions(self) -> None:
         """A question typed by a person, linked to the demo graph."""
-        from jaxkg.cli.asking import checked_question
-        from jaxkg.kg.questions.formats import split_brackets
-
         text = mutated(b"who directed [Alien] and Heat?", self.rng).decode(
             "utf-8", "surrogateescape"
         )
@@ -318,20 +342,26 @@ class Fuzzer:
     def run(self, inputs: int) -> dict[str, Counter[str]]:
         """Try that many inputs of every kind; counts by how they ended."""
         found: dict[str, Counter[str]] = {}
+        signal.signal(signal.SIGALRM, _hang)
         for kind, try_one in self.kinds.items():
             # Each kind draws its own: another number of one changes nothing of the others.
             self.rng.seed(f"{self.seed} {kind}")
             ends = found[kind] = Counter()
             for _ in range(inputs):
+                signal.alarm(_SECONDS)
                 try:
                     try_one()
                     ends["taken"] += 1
-                except JaxkgError:
-                    ends["refused"] += 1
+                except JaxkgError as error:
+                    ends["several lines" if "\n" in str(error) else "refused"] += 1
+                except Hang:
+                    ends["a hang"] += 1
                 except Exception as error:  # noqa: BLE001 - what is looked for
                     ends[f"{type(error).__name__}: {str(error)[:100]}"] += 1
                     if ends.total() < 50_000:
                         traceback.print_exc(limit=-3, file=sys.stderr)
+                finally:
+                    signal.alarm(0)
         return found
 
 
