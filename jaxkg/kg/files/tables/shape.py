@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
-from jaxkg.kg.files.tables.keys import KEY
+from jaxkg.kg.files.tables.keys import KEY, is_code
 from jaxkg.kg.files.tables.periods import YEAR
 from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import all_values, is_value, looks
@@ -23,9 +23,10 @@ MAYBE_TABLE = "; the first row as one of them: where it names columns, the forma
 _KEYS = {"id", "_id", "uid", "key", "identifier", "uri", "iri", "code", "name", "title", "entity"}
 _LONGEST = 80
 _NEARLY_ALL, _MANY = 0.95, 0.8
-_ENOUGH, _FEW = 20, 8
+_ENOUGH, _FEW, _AGAIN = 20, 8, 4
 """Rows of three texts whose middle ones differ, from which they are a table; where the middle ones
-are not written as relations mostly are (`directed_by`), fewer do."""
+are not written as relations mostly are (`directed_by`), fewer do, and again fewer where the first
+ones come again, as relations of one thing would."""
 
 
 def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
@@ -168,8 +169,10 @@ def _three_columns(
     )
     if count < 2:
         return False if like_relations else None
-    if len(set(heads)) < _NEARLY_ALL * count:
-        return False  # something has several rows
+    if len(set(heads)) < _NEARLY_ALL * count:  # something has several rows
+        apart = different >= _NEARLY_ALL * count and count >= _AGAIN and not like_relations
+        named = header_differs and different > 1 and not any(map(is_code, relations))
+        return apart or named
     if all_values(relations) or all_values(heads) or (header_differs and different > 1):
         return True
     if all_values(tails) and different > 1 and (count >= 5 or not like_relations):

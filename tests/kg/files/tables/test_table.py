@@ -248,6 +248,18 @@ def test_what_has_several_rows_is_no_table_of_three_columns():
     assert rows_are_entities([header, *alone]) is True
 
 
+def test_three_columns_are_a_table_where_the_middle_ones_differ_or_the_header_is_written_so(read):
+    films = "year,title,director\n2013,Rush,Ann\n2013,Gone,Bo\n2014,Fury,Cy\n2014,Ida,Di\n"
+    assert ("Fury", "year", "2014") in facts(read(films, "films.csv"))
+    marks = "pupil,course,mark\nAnn,Math,A\nAnn,Art,B\nBo,Math,B\n"
+    assert ("pupil", "Ann") in {(r, t) for _, r, t in facts(read(marks, "marks.csv"))}
+    # Facts of one thing, a header that may be one of them, and codes of relations.
+    for text in ("Ann,knows,Bo\nAnn,likes,Cy\nBo,knows,Cy\n", "A,P31,B\nA,P279,C\nB,P31,C\n"):
+        assert len(facts(read(text, "facts.csv"))) == 3
+    coded = "item,what,whom\nQ1,P31,Q2\nQ1,P279,Q3\nQ2,P31,Q3\n"
+    assert ("Q1", "P31", "Q2") in facts(read(coded, "coded.csv"))
+
+
 def test_a_day_is_no_name_of_what_happened_on_it(read):
     firings = "Date,Kiln,By,Peak\n2024-01-11,Old,Ann,1222\n2024-01-18,New,Bo,1276\n"
     told = []
