@@ -252,3 +252,20 @@ def test_lines_of_nodes_and_relations(tmp_path):
     path = tmp_path / "all.json"
     path.write_text("\n".join(map(json.dumps, apoc_lines())))
     assert named_facts(read_graph(path)) >= KINDS[apoc_document]
+
+
+def test_records_are_called_by_their_titles_where_numbers_or_years_stand_first(tmp_path):
+    films = [("2013", "Rush"), ("2013", "Gone"), ("2014", "Fury")]
+    twice = [*films, ("2013", "Ida"), ("2014", "Her"), ("2013", "Oz"), ("1960", "Oz")]
+    for some in (films, twice):
+        records = [{"year": int(year), "title": title} for year, title in some]
+        path = tmp_path / f"films{len(some)}.json"
+        path.write_text(json.dumps(records))
+        kg = read_graph(path)
+        said = sorted((kg.name(t), kg.name(h)) for h, _, t in kg.triples.tolist())
+        assert said == sorted(some)
+    path = tmp_path / "show.json"
+    episodes = [{"number": n, "title": title} for n, title in enumerate(("Salt", "Bees"), 1)]
+    path.write_text(json.dumps({"show": "Notes", "episodes": episodes}))
+    kg = read_graph(path)
+    assert {kg.name(kg.entity(f"episode {n}")) for n in (1, 2)} == {"Salt", "Bees"}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, one_of
+from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, numbered, one_of
 from jaxkg.kg.files.tables.table import SORT, full_name
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
@@ -76,6 +76,15 @@ def is_coded(records: Sequence[dict[str, Any]], key: str) -> bool:
     """
     words = relation_words(key).lower().split() or [""]
     return words[-1] in CODED and len(records) > 1 and apart(records, key)
+
+
+def title_key(record: dict[str, Any]) -> str:
+    """The key of a record's title; "" where it has none.
+
+    >>> title_key({"year": 2013, "Title": "Rush"}), title_key({"year": 2013})
+    ('Title', '')
+    """
+    return next((key for key in record if relation_words(key).lower() == "title"), "")
 
 
 def tells_when(record: dict[str, Any], key: str) -> bool:
@@ -163,6 +172,7 @@ def shown_name(
     called = key == CALLED[0] or is_key(key, others)
     *of, last = relation_words(key).lower().split() or [""]
     called = called or key.lower() in RECORD_IDS or (bool(of) and last in CODED)
+    called = called or numbered(key, [str(record.get(key))])
     names = {folded(name.rpartition(":")[2]): name for name, v in record.items() if is_text(v)}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     items = [folded(item) for item in (" ".join(of), *others) if item]

@@ -36,6 +36,7 @@ from jaxkg.kg.files.tables.record_names import (
     key_within,
     shown_name,
     tells_when,
+    title_key,
     text_of,
     texts_under,
     titled,
@@ -108,6 +109,9 @@ class Records:
         if lacking or (again and not apart(objects, self.key)):
             self.key = next((key for key in first if is_coded(objects, key)), self.key)
             known |= apart(objects, self.key)
+            titled_by = title_key(first)
+            if not known and titled_by and apart(objects, titled_by):
+                self.key, known = titled_by, True
             words = relation_words(self.key).lower()
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
@@ -125,6 +129,9 @@ class Records:
             self._nameless = refers and all(id in intake.names.display for id in again)
             self._nameless |= any(rows.issuperset(again) for rows in others)
             self._why = "calls other records" if self._nameless else self._why
+        titles = texts_under(objects, title_key(first)) if self._nameless else []
+        differ = len(set(titles)) > DIFFERENT * len(objects)
+        self._titled = title_key(first) if differ else ""
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
@@ -179,7 +186,11 @@ class Records:
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
         if self._nameless:
-            node = _plain(self._intake.blank(self._one))
+            title = record.get(self._titled)
+            node: Named = _plain(self._intake.blank(self._one))
+            if isinstance(title, str) and title.strip():  # of two films that are called alike
+                node = f"{self._one} {self._intake.count(self._one)}", title.strip(), []
+                record = {key: said for key, said in record.items() if key != self._titled}
             told = record.get(source_key) if source_key else None
             source = "" if told is None else text_of(told, str(source_key))
             sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
