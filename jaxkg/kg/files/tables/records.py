@@ -36,9 +36,9 @@ from jaxkg.kg.files.tables.record_names import (
     key_within,
     shown_name,
     tells_when,
-    title_key,
     text_of,
     texts_under,
+    title_key,
     titled,
 )
 from jaxkg.kg.files.tables.table import (
