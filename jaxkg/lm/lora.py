@@ -8,7 +8,7 @@ Reference: Hu et al., "LoRA: low-rank adaptation of large language models", 2022
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import jax
@@ -25,26 +25,21 @@ Lora: TypeAlias = Mapping[str, LowRank]
 """By the kernel's name: [L, inputs, r] and [L, r, outputs], one change a layer."""
 
 
-def init_lora(
-    weights: nnx.State, *, rank: int = 16, kernels: Sequence[str] = KERNELS, key: jax.Array
-) -> dict[str, LowRank]:
+def init_lora(weights: nnx.State, *, rank: int = 16, key: jax.Array) -> dict[str, LowRank]:
     """A change that changes nothing yet.
 
     Args:
         weights: of a `Llama`, from `nnx.split`.
         rank: r.
-        kernels: which to change.
         key: of the first factors; the second are 0.
 
     Raises:
-        JaxkgError: rank below 1, or an unknown kernel.
+        JaxkgError: rank below 1.
     """
     if rank < 1:
         raise JaxkgError(f"rank is at least 1, not {rank}")
-    if unknown := sorted(set(kernels) - set(KERNELS)):
-        raise JaxkgError(f"no kernel {unknown[0]!r}; there are {', '.join(KERNELS)}")
     lora = {}
-    for name, part in zip(kernels, jax.random.split(key, len(kernels))):
+    for name, part in zip(KERNELS, jax.random.split(key, len(KERNELS))):
         layers, inputs, outputs = weights["layers"][name].shape
         first = jax.random.normal(part, (layers, inputs, rank)) * inputs**-0.5
         lora[name] = LowRank(first, jnp.zeros((layers, rank, outputs)))

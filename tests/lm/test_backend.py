@@ -9,6 +9,7 @@ from lib.lessons import offer_of_answer, offer_of_plan, teach
 from lm_twin import LLAMA, tokenizer
 
 from jaxkg.adjudicate import Budget, Caps, Message, Meter, Request, adjudicate
+from jaxkg.adjudicate.backend import Manner
 from jaxkg.adjudicate.calls.one_shot import adjudication_prompt, offered
 from jaxkg.adjudicate.calls.planning import Wanted
 from jaxkg.answer import Answer
@@ -98,7 +99,8 @@ def test_a_model_that_follows_instructions_writes_names_alone(retrieved):
     (reply,) = backend.complete([adjudication_request(retrieved[1])])
     names = {entity.name for entity in retrieved[1].entities}
     assert set(json.loads(reply.text)["answers"]) <= names
-    (answer,) = adjudicate(backend, retrieved[1:], max_tokens=11)
+    backend.manner = Manner(max_tokens=11)
+    (answer,) = adjudicate(backend, retrieved[1:])
     assert {entity.name for entity in answer.entities} <= names
     assert answer.usage.completion_tokens <= 11
     assert answer.dropped == ()

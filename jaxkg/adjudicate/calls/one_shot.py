@@ -109,7 +109,6 @@ def adjudicate(
     *,
     top_k: int | None = None,
     single: bool = False,
-    max_tokens: int = REPLY_TOKENS,
     most_ends: int | None = MOST_ENDS,
     most_tokens: MostTokens = "manner",
     repair: bool = False,
@@ -134,7 +133,6 @@ def adjudicate(
         top_k: numbered lines offered at most, best first (PathHD: 3); None offers all.
         single: every line is a relation path with the score of its best path, as published; False
             puts paths that differ in their last entity alone into one line, without a score.
-        max_tokens: longest reply.
         most_ends: entities shown of a line at most; a reply that cites the line and names nobody
             chooses those not shown too. None shows all.
         most_tokens: tokens of all lines at most, as estimated; None is no limit, "manner" takes
@@ -155,7 +153,7 @@ def adjudicate(
     if most_tokens == "manner":
         most_tokens = backend.manner.prompt_tokens
     answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
-    prompted = _prompted(answers, offers, max_tokens, backend.manner.why, prompt)
+    prompted = _prompted(answers, offers, backend.manner.why, prompt)
     outcomes = ask(backend, [each for _, each in prompted], repair=repair)
     return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
 
@@ -318,7 +316,6 @@ def _offers(
 def _prompted(
     answers: Sequence[Answer],
     offers: Sequence[Sequence[Offered]],
-    max_tokens: int,
     why: bool,
     prompt: str,
 ) -> list[tuple[int, Prompted[Adjudication]]]:
@@ -333,7 +330,7 @@ def _prompted(
                 form=prompts.ADJUDICATE_FORM_WHY if why else prompts.ADJUDICATE_FORM,
                 question=answer.question_id or answer.question,
                 stage=STAGE,
-                max_tokens=max_tokens,
+                max_tokens=REPLY_TOKENS,
                 **_allowed(offer),
             ),
         )

@@ -1,4 +1,4 @@
-"""New hypergraphs from old ones: hyperedges and chunks added, near names joined as synonyms.
+"""New hypergraphs from old ones: hyperedges added, near names joined as synonyms.
 
 Read with the module's name: `edit.add(graph, edges)`.
 """
@@ -10,38 +10,26 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from jaxkg.errors import JaxkgError
-from jaxkg.kg.hypergraph.graph import NULL, Chunk, Hyperedge, KnowledgeHypergraph
-from jaxkg.kg.names import NameTable, nearest
+from jaxkg.kg.hypergraph.graph import NULL, Hyperedge, KnowledgeHypergraph
+from jaxkg.kg.names import NameTable
 
 
-def add(
-    graph: KnowledgeHypergraph,
-    edges: Iterable[Hyperedge] = (),
-    *,
-    names: Mapping[str, str] | None = None,
-    descriptions: Mapping[str, str] | None = None,
-    chunks: Iterable[Chunk] = (),
-) -> KnowledgeHypergraph:
-    """A new hypergraph with more hyperedges at the end, more chunks, or changed names.
+def add(graph: KnowledgeHypergraph, edges: Iterable[Hyperedge]) -> KnowledgeHypergraph:
+    """A new hypergraph with more hyperedges at the end, of its chunks or of none.
 
     Rows of hyperedges and chunks stay; rows of entities may move, as they follow the ids.
 
     Raises:
-        JaxkgError: as `KnowledgeHypergraph.from_edges`; a chunk's id is there already with another
-            text; or a name is given to an entity that no hyperedge joins.
+        JaxkgError: as `KnowledgeHypergraph.from_edges`.
     """
-    names, descriptions = names or {}, descriptions or {}
-    fresh_chunks = _new_chunks(graph, chunks)
-    # Chunks that are there already are lent to the new hyperedges, which may come from them.
     given = list(edges)
-    fresh_ids = {chunk.id for chunk in fresh_chunks}
+    # Chunks are lent to the new hyperedges, which may come from them.
     lent = [
         graph.chunk(rows[0])
         for id in dict.fromkeys(e.chunk for e in given if e.chunk is not None)
-        if id not in fresh_ids and (rows := graph.chunk_ids.rows(id))
+        if (rows := graph.chunk_ids.rows(id))
     ]
-    new = KnowledgeHypergraph.from_edges(given, chunks=[*fresh_chunks, *lent])
+    new = KnowledgeHypergraph.from_edges(given, chunks=lent)
     fresh = np.fromiter((not _holds(graph, new.hyperedge(i)) for i in range(new.num_edges)), bool)
     repeated = int(np.count_nonzero(~fresh)) + new.duplicates
     new = _kept(new, fresh)
@@ -49,11 +37,9 @@ def add(
     old_ids = graph.entity_ids.tolist()
     ids = sorted({*old_ids, *new.entity_ids.tolist()})
     row_of = {entity: row for row, entity in enumerate(ids)}
-    _refuse_strangers(row_of, names, descriptions)
-    shown = dict(zip(old_ids, graph.entity_names)) | dict(names)
-    texts = dict(zip(old_ids, graph.descriptions)) | dict(descriptions)
-    chunk_ids = [*graph.chunk_ids, *(chunk.id for chunk in fresh_chunks)]
-    chunk_row = {id: row for row, id in enumerate(chunk_ids)}
+    shown = dict(zip(old_ids, graph.entity_names))
+    texts = dict(zip(old_ids, graph.descriptions))
+    chunk_row = {id: row for row, id in enumerate(graph.chunk_ids)}
     chunk_map = np.asarray([*(chunk_row[id] for id in new.chunk_ids), NULL], np.int32)
     kinds = tuple(dict.fromkeys((*graph.kinds, *new.kinds)))
     kind_map = np.asarray([kinds.index(kind) for kind in new.kinds], np.int8)
@@ -71,9 +57,9 @@ def add(
         members=np.concatenate(
             [_ranks(old_ids, row_of)[graph.members], _ranks(new.entity_ids, row_of)[new.members]]
         ),
-        chunk_ids=NameTable.from_names(chunk_ids),
-        chunk_titles=NameTable.from_names([*graph.chunk_titles, *(c.title for c in fresh_chunks)]),
-        chunk_texts=NameTable.from_names([*graph.chunk_texts, *(c.text for c in fresh_chunks)]),
+        chunk_ids=graph.chunk_ids,
+        chunk_titles=graph.chunk_titles,
+        chunk_texts=graph.chunk_texts,
         duplicates=graph.duplicates + repeated,
     )
 
@@ -109,31 +95,9 @@ def _kept(graph: KnowledgeHypergraph, keep: np.ndarray) -> KnowledgeHypergraph:
     )
 
 
-def _new_chunks(graph: KnowledgeHypergraph, chunks: Iterable[Chunk]) -> list[Chunk]:
-    fresh = []
-    for chunk in chunks:
-        rows = graph.chunk_ids.rows(chunk.id)
-        if not rows:
-            fresh.append(chunk)
-        elif graph.chunk(rows[0]) != chunk:
-            raise JaxkgError(
-                f"chunk {chunk.id!r} is there already with another title or text; choose another id"
-            )
-    return fresh
-
-
 def _holds(graph: KnowledgeHypergraph, edge: Hyperedge) -> bool:
     rows = graph.entity_ids.rows(edge.entities[0])
     return bool(rows) and any(graph.hyperedge(e) == edge for e in graph.edges_of(rows[0]).tolist())
-
-
-def _refuse_strangers(known: Mapping[str, int], *given: Mapping[str, str]) -> None:
-    for entity in (entity for group in given for entity in group):
-        if entity not in known:
-            raise JaxkgError(
-                f"a name or description is given for {entity!r}, which no hyperedge joins"
-                f"{nearest(entity, list(known))}"
-            )
 
 
 def _ranks(ids: Iterable[str], row_of: Mapping[str, int]) -> np.ndarray:

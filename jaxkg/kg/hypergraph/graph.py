@@ -382,17 +382,16 @@ def save_hypergraph(graph: KnowledgeHypergraph, folder: str | os.PathLike[str]) 
     return write_arrays(folder, arrays, notes, _LAYOUT)
 
 
-def open_hypergraph(folder: str | os.PathLike[str], *, verify: bool = True) -> KnowledgeHypergraph:
-    """Open a saved hypergraph; its arrays stay on disk until they are read.
+def open_hypergraph(folder: str | os.PathLike[str]) -> KnowledgeHypergraph:
+    """Open a saved hypergraph, every byte of which must be as it was saved.
 
     Args:
         folder: as given to `save_hypergraph`.
-        verify: read every byte and compare it with the recorded SHA-256; False takes the sizes.
 
     Raises:
         JaxkgError: no such folder, not a saved hypergraph, of a newer version, or damaged.
     """
-    saved = ArrayFolder(folder, _LAYOUT, verify=verify)
+    saved = ArrayFolder(folder, _LAYOUT, verify=True)
     meta = saved.meta
     try:
         named = ("entity_names",) if meta["has_names"] else ()

@@ -33,11 +33,7 @@ class HopContributions(NamedTuple):
 
 
 def hop_contributions(
-    algebra: Algebra,
-    table: jax.Array,
-    query: jax.Array,
-    path: jax.Array,
-    weights: jax.Array | None = None,
+    algebra: Algebra, table: jax.Array, query: jax.Array, path: jax.Array
 ) -> HopContributions:
     """Shapley values of the hops: how much knowing each relation adds to the score.
 
@@ -50,8 +46,6 @@ def hop_contributions(
         table: `[R, *shape]`.
         query: `[*shape]`.
         path: `[L]` int32, NULL past its end.
-        weights: `[R]` of the average, summing to 1 (how frequent each relation is, say); uniform
-            if None.
 
     Returns:
         HopContributions. A hop whose relation could be any other without changing the score has
@@ -63,7 +57,7 @@ def hop_contributions(
     _need_isometric(algebra)
     hops, relations = path.shape[0], table.shape[0]
     valid = path != NULL
-    weights = jnp.full((relations,), 1 / relations) if weights is None else weights
+    weights = jnp.full((relations,), 1 / relations)
     own = table[jnp.maximum(path, 0)]
     average = jnp.broadcast_to(algebra.bundle(table, weights)[None], own.shape)
     known = np.array(list(itertools.product([False, True], repeat=hops)))  # [2^L, L]

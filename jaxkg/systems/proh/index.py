@@ -24,6 +24,9 @@ from jaxkg.types import Hypergraph
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 """Texts to [n, D] float32 vectors of length 1."""
+_NOT_SEARCHED = (SYNONYM, "passage")
+"""Kinds of hyperedges that are not searched. Passages have too many entities to lead anywhere in
+particular; their entities still lead to their chunks."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,19 +96,16 @@ def hyper_index(
     graph: KnowledgeHypergraph,
     encode: Encode,
     *,
-    merge_synonyms: bool = True,
-    skip: tuple[str, ...] = (SYNONYM, "passage"),
     chunk_share: float = 0.5,
     labels: Sequence[str] | None = None,
 ) -> HyperIndex:
     """Encode a hypergraph's texts and move everything to the device.
 
+    The entities of a synonym hyperedge are taken as one.
+
     Args:
         graph: with at least one hyperedge that is searched.
         encode: a text encoder.
-        merge_synonyms: take the entities of a synonym hyperedge as one.
-        skip: kinds of hyperedges that are not searched. Passages have too many entities to lead
-            anywhere in particular; their entities still lead to their chunks.
         chunk_share: how much of a hyperedge's vector is its chunk's; 0 takes its name alone.
         labels: a label of each hyperedge, where a vector is to be put together of the label's and
             the entities' vectors: a graph has many more facts than labels and names. None encodes
@@ -114,8 +114,7 @@ def hyper_index(
     Raises:
         JaxkgError: no hyperedge is left to search.
     """
-    merged = merged_entities(graph) if merge_synonyms else None
-    tensors = tensor_hypergraph(graph, merged=merged, skip=skip)
+    tensors = tensor_hypergraph(graph, merged=merged_entities(graph), skip=_NOT_SEARCHED)
     if labels is not None and len(labels) != graph.num_edges:
         raise JaxkgError(f"{len(labels)} labels for {graph.num_edges} hyperedges")
     merged = tensors.node_of_entity
@@ -136,7 +135,7 @@ def hyper_index(
     prior[: len(count)] = 1.0 / np.maximum(count, 1)
     bare = [(row, unqualified(name)) for row, name in enumerate(graph.entity_names)]
     bare = [(row, name) for row, name in bare if name != graph.name(row)]
-    edge_vectors = _edge_vectors(graph, encode, skip, chunk_vectors, chunk_share, labels, names)
+    edge_vectors = _edge_vectors(graph, encode, chunk_vectors, chunk_share, labels, names)
     return HyperIndex(
         graph=graph,
         encode=encode,
@@ -181,14 +180,13 @@ def chunk_text(title: str, text: str) -> str:
 def _edge_vectors(
     graph: KnowledgeHypergraph,
     encode: Encode,
-    skip: tuple[str, ...],
     chunk_vectors: np.ndarray,
     share: float,
     labels: Sequence[str] | None,
     names: np.ndarray,
 ) -> np.ndarray:
     searched = np.ones(graph.num_edges, bool)
-    for kind in skip:
+    for kind in _NOT_SEARCHED:
         searched[graph.rows_of_kind(kind)] = False
     rows = np.flatnonzero(searched)
     sentences = [graph.tell(row) if labels is None else labels[row] for row in rows.tolist()]
