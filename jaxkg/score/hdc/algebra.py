@@ -43,7 +43,7 @@ class Algebra:
         energy: squared norm of a symbol: <x, x> = energy.
         commutative: x * y = y * x for every pair, so order is lost.
         isometric: binding keeps norms and `unbind_*` is its exact adjoint,
-            <z, x * y> = <unbind_left(x, z), y>. Factored scoring needs it. It holds for products of
+            <z, x * y> = <unbind_left(x, z), y>. Growing paths needs it. It holds for products of
             symbols from `random`; it does not hold for bundles used as *symbols*.
         random: `(shape=(), *, key)` -> `[*shape, *algebra.shape]` independent symbols.
         identity: `()` -> e with e * x = x * e = x.
