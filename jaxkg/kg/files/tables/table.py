@@ -19,6 +19,7 @@ from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import (
     KEY,
     TakenTable,
+    calls_codes,
     is_code,
     numbered,
     other_names_in,
@@ -211,8 +212,13 @@ def take_table(
             above = rows.pop(0)
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
-            titled = declared is not None or (intake.titled and not row_sort(above[1][0], title))
+            coded = declared is None and bool(row_sort("", title)) and calls_codes(above[1], cells)
+            titled = intake.titled and not row_sort(above[1][0], title)
+            titled |= declared is not None or coded
             header = _header_of(path, *above, title, separator, titled=titled)
+            if coded:  # other tables refer to books by their ISBN
+                own = relation_words(above[1][0]).lower()
+                header = header._replace(others=header.others | {own})
             header = _nameless(header, title) if keyless else header
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:

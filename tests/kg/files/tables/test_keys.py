@@ -341,3 +341,11 @@ def test_rows_of_codes_that_join_others_have_no_name(folder):
     assert sorted(hires) == ["_:H1", "_:H2"]
     assert {graph.name(graph.entity(entity)) for entity in hires} == {"H1", "H2"}
     assert {("H1", "tool_no", "Drill"), ("H2", "cust_no", "Ann")} <= named_facts(graph)
+
+
+def test_what_codes_call_is_what_the_table_is_called(folder):
+    books = "isbn,title,shelf\n111,Roots,2\n112,Salt,4\n"
+    loans = "loan,isbn,day\n1,112,2024-01-02\n2,112,2024-02-02\n"
+    graph = folder({"books.csv": books, "loans.csv": loans})
+    found = named_facts(graph)
+    assert {("Salt", "is a", "books"), ("loan 1", "isbn", "Salt")} <= found
