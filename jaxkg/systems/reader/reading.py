@@ -125,6 +125,11 @@ class Readings:
         part |= bool(more)
         cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
+        names = {place for mention in mentions for place in mention.words}
+        alone = (*self.operators.measured.numbers_alone(cues, alignment, names),)
+        if alone and len(cues.bounds) < LIMITS.bounds:
+            cues = dataclasses.replace(cues, bounds=(*cues.bounds, *alone)[: LIMITS.bounds])
+            alignment = Alignment(cues, masked, self._labels_met())
         notes += alignment.notes
         part |= bool(alignment.notes)
         notes += cut(len(cues.words.folded), LIMITS.sentence, "words in one sentence")

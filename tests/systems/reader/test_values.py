@@ -2,6 +2,7 @@
 
 import pytest
 
+from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
@@ -11,7 +12,9 @@ from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import NAMES, views
+from jaxkg.text import HashingEncoder
 
 FARM = [
     ("Bessie", "type", "cow"), ("Clover", "type", "cow"), ("Daisy", "type", "cow"),
@@ -116,3 +119,40 @@ def test_next_to_holds_both_ways():
     kg = KnowledgeGraph.from_triples([("North", "next to", "River"), ("River", "next to", "Hill")])
     readings = Readings(kg, None, ReaderSettings())
     assert {"North", "Hill"} in [some for _, some in told(readings, "What is next to River?")]
+
+
+def _gym() -> KnowledgeGraph:
+    members = {"Ana": ("Piet", "59.00", "3"), "Ben": ("Lena", "39.00", "2")}
+    members["Dev"] = ("", "39.00", "3")
+    facts = [(name, "type", "member") for name in members]
+    for name, (trainer, fee, visits) in members.items():
+        facts += [(name, "trainer", trainer)] * bool(trainer)
+        facts += [(name, "monthly fee", fee), (name, "weekly visits", visits)]
+    facts += [("visit 1", "type", "visit"), ("visit 1", "of", "Ana"), ("visit 2", "of", "Dev")]
+    return KnowledgeGraph.from_triples([*facts, ("visit 2", "type", "visit")])
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which members have no trainer?", {"Dev"}),
+        ("Who has no trainer?", {"Dev"}),
+        ("members without a trainer", {"Dev"}),
+        ("Which members have a trainer?", {"Ana", "Ben"}),
+        ("Which members have no visit?", {"Ben"}),
+        ("Which members have 3 weekly visits?", {"Ana", "Dev"}),
+        ("Which members have two weekly visits?", {"Ben"}),
+        ("Who pays 59 a month?", {"Ana"}),
+    ],
+)
+def test_what_lacks_a_relation_and_numbers_that_stand_alone(question, meant):
+    kg, settings = _gym(), ReaderSettings(threshold=0.0)
+    answer = Reader.build(kg, HashingEncoder(), settings=settings).ask(question)
+    assert check(kg, answer) == ()
+    assert {entity.name for entity in answer.entities} == meant, answer.reading
+
+
+def test_numbers_that_grade_or_name_are_no_values():
+    readings = Readings(_gym(), None, ReaderSettings())
+    for question in ("Which 3 members pay the most?", "Which members pay 40?", "Who came 3 times?"):
+        assert readings.asked(question).cues.bounds == (), question

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jaxkg.query import Where
+from jaxkg.query import Value, Where
 from jaxkg.systems.reader.language.lexicon.opposites import turned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.labels import folded_words
@@ -76,3 +76,40 @@ class Holding:
                 base.node, (self.kg.relation_name(code),), "=", self.kg.entity_ids[told[denied]]
             )
             yield self.measured.those(base, query, kept, code, fit=fit)
+
+    def lacking(self, asked: Asked, bases: list[Candidate]) -> Iterator[Candidate]:
+        """Those of sets of which a relation that is denied says nothing: "members without a
+        trainer"; where no set is named, "who has no trainer?", of what is of their class."""
+        total, cues = self.kg.num_relations, asked.cues
+        denies = cues.negated is not None or cues.except_at is not None
+        codes = [c for c in range(total) if total <= _FEW and not self.vocabulary.role(c)]
+        for code in codes if denies else ():
+            said = asked.alignment.said(self.find.wordings(code))
+            if self.vocabulary.truths(code):
+                continue
+            if said and cues.denied(min(said)):
+                named = any(mention.first not in said for mention in asked.classes)
+                kinds = self.find.ends_classes(self.vocabulary.domain(code)[:_MANY])
+                own = () if named else map(self.find.class_set, kinds)
+                yield from self._without((*bases, *own), code, said)
+            # "Which members have no visits", where visits say whose they are.
+            kinds = set(self.find.ends_classes(self.vocabulary.domain(code)[:_MANY]))
+            for mention in asked.classes:
+                if mention.kind in kinds and cues.denied(mention.first):
+                    apart = [base for base in bases if mention.kind not in base.classes]
+                    yield from self._without(
+                        apart, code + total, frozenset(range(mention.first, mention.last + 1))
+                    )
+
+    def _without(
+        self, bases: Iterable[Candidate], code: int, said: frozenset[int]
+    ) -> Iterator[Candidate]:
+        """Those of sets that a relation leads nowhere from, though from others it does."""
+        for base in bases:
+            nodes, _ = self.vocabulary.around.pairs(base.ends, code)
+            rest = np.setdiff1d(base.ends, nodes)
+            if 0 < len(rest) < len(base.ends):
+                none = Value("number", "0")
+                query = Where(base.node, (self.kg.relation_name(code),), "=", none, by="count")
+                fields = {"fit": 1.0, "explained": base.explained | said}
+                yield self.measured.those(base, query, rest, code, **fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,11 @@ from jaxkg.query import (
     Where,
 )
 from jaxkg.systems.reader.language.bounds import Bound
-from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.cues import Cues
+from jaxkg.systems.reader.language.grades import NUMERALS, Grade
+from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, same_measure, unit_of
+from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.words import singular
@@ -101,6 +104,39 @@ class Measured:
         asked.alignment.prepare([self.find.wordings(code) for code in codes])
         fits = {code: self.fit(asked, code, measure) for code in codes}
         return sorted(codes, key=lambda code: -fits[code])[:_OPEN]
+
+    def numbers_alone(self, cues: Cues, alignment: Alignment, names: Set[int]) -> Iterator[Bound]:
+        """Numbers that stand alone beside a relation that has such a value, or that are values of
+        one relation: "with 3 bedrooms", "pays 39"; not the "3" of the "3 cheapest".
+
+        Args:
+            cues: of the question.
+            alignment: of its words.
+            names: places of words that are names.
+        """
+        grades = (grade for grade in (cues.extreme, cues.comparative) if grade is not None)
+        graded = {place + by for grade in grades for place in grade.words for by in (-1, 0, 1)}
+        taken = names | cues.used | graded
+        folded = cues.words.folded
+        for place, word in enumerate(folded):
+            number = word if word.isdecimal() else str(NUMERALS.get(word, ""))
+            if not number or place in taken:
+                continue
+            before = next((p for p in range(place - 1, -1, -1) if folded[p] not in STOP), place)
+            near = {before, place + 1, place + 2}
+            numbers = (c for c in range(self.kg.num_relations) if self._has(c, number))
+            having = [(code, alignment.said(self.find.wordings(code))) for code in numbers]
+            beside = any(said and not near.isdisjoint(said) for _, said in having)
+            if beside or (len(having) == 1 and len(number) > 1):
+                yield Bound("=", number, words=(place,))
+
+    def _has(self, code: int, number: str) -> bool:
+        """Whether anything that a relation leads to is a number."""
+        if self.vocabulary.ends_kind(code) != "number":
+            return False
+        values, name = self.vocabulary.values, self.kg.relation_name(code)
+        window = values.window("number", "=", Value("number", number), along=name)
+        return bool(window.holds(*values.keys_of("number")[:, values.ends_of(name)]).any())
 
     def having(self, asked: Asked, *, ordered: bool = False, measure: str = "") -> list[Candidate]:
         """Everything that has a relation, of those nearest to the words.

@@ -58,7 +58,7 @@ class Operators:
         spoken = self.holding.spoken_of(asked) if openly or denies else []
         said = [*bases[:_HELD], *about[:_HELD], *spoken]
         held = [f for base in said for f in self.holding.all(asked, base) if len(f.ends)]
-        made += held
+        made += [*held, *self.holding.lacking(asked, [*spoken, *bases[:_HELD]])]
         if cues.either or denies:
             unions = self._unions(asked, found)
             made += unions
