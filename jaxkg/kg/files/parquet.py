@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, header_columns
 from jaxkg.kg.files.exports import Columns
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import as_json, cell_text
 from jaxkg.kg.files.tables.table import take_table
-from jaxkg.kg.files.textfile import Progress, open_bytes
+from jaxkg.kg.files.textfile import Progress, extra, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow.parquet
@@ -32,83 +32,82 @@ def parquet_parts(path: Path) -> list[Path]:
     return sorted(file for file, parts in inside if not any(part[0] in "._" for part in parts))
 
 
-def read_parquet(path: Path, intake: Intake) -> None:
-    """Read triples of a Parquet table, or of a folder of its partitions; see `read_graph`.
+def _batches(
+    path: Path,
+    choice: Callable[[Path, pyarrow.Schema], Sequence[str]],
+    on_progress: Progress | None = None,
+    size: int = 1 << 16,
+) -> Iterator[tuple[Path, int, Sequence[str], list[Any]]]:
+    """The rows of a Parquet table, or of a folder of its parts, in batches: the part, how many of
+    its rows are above, names of columns, columns.
 
-    Columns hold strings or whole numbers (ids); a row is called by its file and its number there,
-    counted from 1. In a folder, what names such as `relation=director` tell is a column, too.
+    Args:
+        choice: the columns to read of a part, of those that it has and those that names of folders
+            such as `relation=director` tell.
+        size: rows at a time.
+
+    Raises:
+        JaxkgError: there is no part, or one is damaged.
     """
-    _needs_pyarrow(path)
-    import pyarrow
-
-    options, encoder = intake.options, intake.encoder
-    columns, provenance, on_progress = options.columns, options.provenance, options.on_progress
-    files = parquet_parts(path)
-    if not files:
+    done, total, parts = 0, 0, parquet_parts(path)
+    if not parts:
         raise JaxkgError(
             f"{path}: no Parquet file in it; expected names that end in .parquet or .pq"
         )
-    done, total = 0, 0
-    for file in files:
-        with _opened(file) as table:
+    for part in parts:
+        with _opened(part) as table:
             total += table.metadata.num_rows
-    for file in files:
-        row, told = 0, columns_of(file.relative_to(path).parts[:-1])
-        with _opened(file) as table:
-            schema = pyarrow.schema(
-                [*table.schema_arrow, *((key, pyarrow.string()) for key in told)]
-            )
-            wanted, source = _columns(file, schema, columns, provenance)
-            chosen = [*wanted, *([] if source is None else [source])]
-            for batch in table.iter_batches(columns=[name for name in chosen if name not in told]):
-                cells = [
-                    pyarrow.repeat(told[name], len(batch)) if name in told else batch.column(name)
-                    for name in chosen
+    for part in parts:
+        above, beside = 0, columns_of(part.relative_to(path).parts[:-1])
+        with _opened(part) as table:
+            import pyarrow
+
+            further = ((name, pyarrow.string()) for name in beside)
+            names = choice(part, pyarrow.schema([*table.schema_arrow, *further]))
+            stored = [name for name in names if name not in beside]
+            for batch in table.iter_batches(size, columns=stored):
+                columns = [
+                    pyarrow.repeat(beside[name], len(batch)) if name in beside else batch[name]
+                    for name in names
                 ]
-                if not encoder.add_arrow(cells[:3]):
-                    rows = list(zip(*(column.to_pylist() for column in cells)))
-                    _take(file, rows, row, intake, source is not None)
-                row += len(batch)
+                yield part, above, names, columns
+                above += len(batch)
                 done += len(batch)
                 if on_progress:
                     on_progress(done, total)
 
 
-def parquet_rows(path: Path, on_progress: Progress | None = None) -> Iterator[list[Row]]:
-    """The names of the columns of a Parquet file, or of a folder of its parts, then the rows in
-    batches, as text; what names of folders tell is in the last columns.
+def read_parquet(path: Path, intake: Intake) -> None:
+    """Read triples of a Parquet table, or of a folder of its partitions; see `read_graph`.
 
-    Raises:
-        JaxkgError: two parts have different columns.
+    Columns hold strings or whole numbers (ids); a row is called by its file and its number there,
+    counted from 1.
     """
-    header, done = list[str](), 0
-    for file in parquet_parts(path):
-        beside = columns_of(file.relative_to(path).parts[:-1])
-        with _opened(file) as table:
-            names = [*table.schema_arrow.names, *beside]
-            if header and sorted(names) != sorted(header):
-                raise JaxkgError(f"{file}: has the columns {names}, and parts beside it {header}")
-            if not header:
-                yield [(0, header := names)]
-            for batch in table.iter_batches():
-                cells = {
-                    name: batch.column(name).to_pylist() for name in names if name not in beside
-                }
-                cells |= {name: [text] * len(batch) for name, text in beside.items()}
-                rows = zip(*(map(cell_text, cells[name]) for name in header))
-                yield [(at, list(row)) for at, row in enumerate(rows, start=done + 1)]
-                done += len(batch)
-                if on_progress:
-                    on_progress(done, max(done, table.metadata.num_rows))
+    options, encoder = intake.options, intake.encoder
 
+    def choice(part: Path, schema: pyarrow.Schema) -> Sequence[str]:
+        return _columns(part, schema, options.columns, options.provenance)
 
-def _needs_pyarrow(path: Path) -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise JaxkgError(
-            f"{path}: reading Parquet needs pyarrow; {how_to_install('parquet')}"
-        ) from error
+    for part, above, _, columns in _batches(path, choice, options.on_progress):
+        if encoder.add_arrow(columns[:3]):
+            continue
+        triples, sources = list[list[str]](), list[str]()
+        rows = zip(*(column.to_pylist() for column in columns))
+        for number, row in enumerate(rows, start=above + 1):
+            triple = ["" if value is None else str(value).strip() for value in row[:3]]
+            if not all(triple):
+                why = "a blank name" if None not in row[:3] else "a null"
+                expected = "a head, a relation and a tail in every row"
+                intake.bad.note(part, number, str(row[:3]), why, expected)
+                continue
+            triples.append(triple)
+            if options.provenance is True:
+                sources.append(f"{part.name}:{number}")
+            elif row[3:]:
+                sources.append(str(row[3] or "").strip())
+        if triples:
+            heads, relations, tails = zip(*triples)
+            encoder.add(heads, relations, tails, sources=sources or None)
 
 
 def parquet_records(path: Path, without: str = "\0") -> Iterator[dict[str, Any]]:
@@ -118,30 +117,45 @@ def parquet_records(path: Path, without: str = "\0") -> Iterator[dict[str, Any]]
     Args:
         without: leave columns out whose names hold it.
     """
-    _needs_pyarrow(path)
-    for file in parquet_parts(path):
-        beside = columns_of(file.relative_to(path).parts[:-1])
-        with _opened(file) as table:
-            names = [name for name in table.schema_arrow.names if without not in name]
-            for batch in table.iter_batches(batch_size=1 << 12, columns=names):
-                yield from (record | beside for record in batch.to_pylist())
+
+    def choice(_: Path, schema: pyarrow.Schema) -> Sequence[str]:
+        return [name for name in schema.names if without not in name]
+
+    for *_, names, columns in _batches(path, choice, size=1 << 12):
+        for row in zip(*(column.to_pylist() for column in columns)):
+            yield dict(zip(names, row))
+
+
+def _rows(path: Path, header: list[str], intake: Intake) -> Iterator[list[Row]]:
+    """The names of columns, then the rows in batches, as text."""
+
+    def choice(part: Path, schema: pyarrow.Schema) -> Sequence[str]:
+        names = schema.names
+        if sorted(names) != sorted(header):
+            raise JaxkgError(f"{part}: has the columns {names}, and parts beside it {header}")
+        return header
+
+    yield [(0, header)]
+    done = 1
+    for *_, columns in _batches(path, choice, intake.options.on_progress):
+        rows = zip(*(map(cell_text, column.to_pylist()) for column in columns))
+        yield [(number, list(row)) for number, row in enumerate(rows, start=done)]
+        done += len(columns[0])
 
 
 def read(path: Path, intake: Intake) -> None:
     """Read triples, or a table, whose columns name no triple; see `jaxkg.kg.read_graph`."""
-    options, names, nested = intake.options, list[str](), False
-    parts = parquet_parts(path)
-    if options.is_plain and parts:
-        _needs_pyarrow(path)
-        with _opened(parts[0]) as table:
-            names = [*table.schema_arrow.names, *columns_of(parts[0].relative_to(path).parts[:-1])]
+    names, nested = list[str](), False
+    for part in parquet_parts(path)[:1] if intake.options.is_plain else ():
+        with _opened(part) as table:
+            names = [*table.schema_arrow.names, *columns_of(part.relative_to(path).parts[:-1])]
             nested = any("struct<" in str(kind) for kind in table.schema_arrow.types)
     if header_columns(names) is not None or len(names) in (0, 1, 3):
         read_parquet(path, intake)
     elif nested:
         read_jsonl(path, intake, list(map(as_json, parquet_records(path))))
     else:
-        rows = parquet_rows(path, options.on_progress)
+        rows = _rows(path, names, intake)
         intake.tell(take_table(path, path.name.split(".")[0], rows, intake))
 
 
@@ -159,8 +173,8 @@ def _sniff(head: Head) -> Sniff:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[pyarrow.parquet.ParquetFile]:
-    import pyarrow
-    import pyarrow.parquet
+    with extra(file, "reading Parquet needs pyarrow", "parquet"):
+        import pyarrow.parquet
 
     with open_bytes(file) as raw:
         try:
@@ -181,7 +195,8 @@ def columns_of(folders: Sequence[str]) -> dict[str, str]:
 
 def _columns(
     path: Path, schema: pyarrow.Schema, columns: Columns | None, provenance: bool | int | str | None
-) -> tuple[tuple[str, str, str], str | None]:
+) -> list[str]:
+    """The columns of head, relation and tail, and that of sources where there is one."""
     import pyarrow.types as kinds
 
     words = {name.casefold(): name for name in schema.names}
@@ -207,29 +222,7 @@ def _columns(
             raise JaxkgError(f"{path}: column {name!r} holds {kind}; expected strings or integers")
         return name
 
-    head, relation, tail = map(resolve, columns)
-    return (head, relation, tail), None if source is None else resolve(source)
-
-
-def _take(
-    path: Path, rows: list[tuple[Any, ...]], done: int, intake: Intake, sourced: bool
-) -> None:
-    columns: tuple[list[str], ...] = ([], [], [])
-    sources: list[str] = []
-    for number, row in enumerate(rows, start=done + 1):
-        triple = ["" if value is None else str(value).strip() for value in row[:3]]
-        if not all(triple):
-            why = "a blank name" if None not in row[:3] else "a null"
-            expected = "a head, a relation and a tail in every row"
-            intake.bad.note(path, number, str(row[:3]), why, expected)
-            continue
-        for column, name in zip(columns, triple):
-            column.append(name)
-        if intake.options.provenance is True:
-            sources.append(f"{path.name}:{number}")
-        elif sourced:
-            sources.append(str(row[3] or "").strip())
-    intake.encoder.add(*columns, sources=sources or None)
+    return [resolve(column) for column in (*columns, source) if column is not None]
 
 
 FORMATS = (

@@ -105,6 +105,19 @@ def suffix_of(path: Path) -> str:
 
 
 @contextlib.contextmanager
+def extra(path: Path | str, why: str, name: str) -> Iterator[None]:
+    """Tell how to install the extra that what is imported within is of.
+
+    Raises:
+        JaxkgError: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise JaxkgError(f"{path}: {why}; {how_to_install(name)}") from error
+
+
+@contextlib.contextmanager
 def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[bytes]]:
     """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name, and
     where it is a zip archive of one file and called so.
@@ -155,10 +168,8 @@ def _unpacker(path: Path, magic: bytes) -> Callable[[Path, IO[bytes]], Any] | No
 
 
 def _zstd(path: Path, file: IO[bytes]) -> Any:
-    try:
+    with extra(path, "zstd data", "parquet"):
         import pyarrow
-    except ModuleNotFoundError as error:
-        raise JaxkgError(f"{path}: zstd data; {how_to_install('parquet')}") from error
     return pyarrow.CompressedInputStream(file, "zstd")
 
 

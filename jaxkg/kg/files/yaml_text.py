@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import DEEPEST, whole
+from jaxkg.kg.files.textfile import extra
 
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False}
 _NOTHING = ("", "~", "null", "Null", "NULL")
@@ -36,10 +37,8 @@ def read_yaml(text: str, where: str = "") -> list[Any]:
         >>> read_yaml("a: &x [NO, 1.10, 7]\\nb: *x")
         [{'a': ['NO', '1.10', 7], 'b': ['NO', '1.10', 7]}]
     """
-    try:
+    with extra(where, "YAML", "yaml"):
         import yaml
-    except ModuleNotFoundError as error:
-        raise JaxkgError(f"{where}: YAML; {how_to_install('yaml')}") from error
     if len(text) > _LARGEST:
         raise JaxkgError(
             f"{where}: YAML of more than {_LARGEST:,} characters; turn it into JSON (`yq -o=json`)"

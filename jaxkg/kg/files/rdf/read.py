@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import IO, Any, cast
 from urllib.parse import quote, unquote
 
-from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.rdf.entities import refuse_entities
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
 from jaxkg.kg.files.rdf.vocabulary import RDF, Vocabulary
-from jaxkg.kg.files.textfile import BadLines, line_at, open_bytes
+from jaxkg.kg.files.textfile import BadLines, extra, line_at, open_bytes
 from jaxkg.kg.qualifiers import PREDICATE
 from jaxkg.words import relation_words
 
@@ -229,12 +229,8 @@ def statements(
         on_graph: told the name of each statement's graph, where it has one.
         on_left_out: told the keys of JSON-LD that no context maps.
     """
-    try:
+    with extra(path, "reading RDF needs pyoxigraph", "rdf"):
         import pyoxigraph
-    except ModuleNotFoundError as error:
-        raise JaxkgError(
-            f"{path}: reading RDF needs pyoxigraph; {how_to_install('rdf')}"
-        ) from error
     if format == "jsonld":
         document = document_of(path, file.read())
         astray = terms_left_out(path, document)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jaxkg.errors import JaxkgError, how_to_install
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
@@ -23,7 +23,7 @@ from jaxkg.kg.files.tables.keys import row_id
 from jaxkg.kg.files.tables.layout import joined_headers
 from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
 from jaxkg.kg.files.tables.table import take_table
-from jaxkg.kg.files.textfile import BadLines, open_bytes
+from jaxkg.kg.files.textfile import BadLines, extra, open_bytes
 
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
 
@@ -137,13 +137,9 @@ def _opened(path: Path, data: bytes) -> tuple[Any, Collection[str]]:
         if _ENCRYPTED in data:
             raise JaxkgError(f"{path}: an encrypted workbook; save it without a password")
         raise JaxkgError(f"{path}: a workbook of the old .xls format; save it as .xlsx")
-    try:
+    with extra(path, "reading Excel needs openpyxl", "excel"):
         from openpyxl import load_workbook
         from openpyxl.cell.cell import ERROR_CODES
-    except ModuleNotFoundError as error:
-        raise JaxkgError(
-            f"{path}: reading Excel needs openpyxl; {how_to_install('excel')}"
-        ) from error
     book = _guarded(path, lambda: load_workbook(io.BytesIO(data), read_only=True, data_only=True))
     return book, ERROR_CODES
 
