@@ -21,7 +21,7 @@ from jaxkg.foreign_json import DEEPEST, LARGEST
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.json.wrapping import PAIRS
 from jaxkg.kg.files.others import how_to_bring
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, named, surest
 from jaxkg.kg.files.tables.cells import as_json
 from jaxkg.kg.files.tables.record_names import is_list
 from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
@@ -301,27 +301,15 @@ def _is_xml(head: Head) -> Sniff:
     return NO
 
 
-_YAML = re.compile(
-    r"(?:%YAML[^\n]*\n|\s*#[^\n]*\n)*---(?:\s*#[^\n]*|\s*)\n\s*(?:- )?[\w$.-]+:(?:\s|$)"
-)
-
-
-def _is_yaml(head: Head) -> Sniff:
-    if head.end in (".yaml", ".yml", ".cff"):
-        return Sniff(0.7, f"its name ends in {head.end!r}")
-    begins = head.end not in (".md", ".markdown", ".qmd", ".rmd") and _YAML.match(head.text)
-    return Sniff(0.5, "it begins as YAML") if begins else NO
-
-
-def _is_toml(head: Head) -> Sniff:
-    if head.end in (".toml", ".lock") and re.search(r"^\[\[?[\w.-]+\]\]?\s*$", head.text, re.M):
-        return Sniff(0.7, f"its name ends in {head.end!r}, and it has sections")
-    return NO
-
-
+_YAML = r"\A(?:%YAML[^\n]*\n|\s*#[^\n]*\n)*---(?:\s*#[^\n]*|\s*)\n\s*(?:- )?[\w$.-]+:(?:\s|\Z)"
 FORMATS = (
     Format("xml", "XML of any kind: elements are things, or what is said of them", _is_xml,
            read_xml),
-    Format("toml", "TOML: lock files and settings", _is_toml, read_toml),
-    Format("yaml", "YAML, one document or several", _is_yaml, read_yaml_file, "yaml"),
+    Format("toml", "TOML: lock files and settings",
+           begins(r"^\[\[?[\w.-]+\]\]?\s*$", 0, "it has sections",
+                  ends=".toml .lock", both=0.7), read_toml),
+    Format("yaml", "YAML, one document or several",
+           surest(named(".yaml", ".yml", ".cff"),
+                  begins(_YAML, 0.5, "it begins as YAML", ends=".md .markdown .qmd .rmd")),
+           read_yaml_file, "yaml"),
 )  # fmt: skip

@@ -30,7 +30,7 @@ from jaxkg.kg.files.foreign import (
 from jaxkg.kg.files.json import read as json_read
 from jaxkg.kg.files.json import wikidata
 from jaxkg.kg.files.others import how_to_bring
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, holds
 from jaxkg.kg.files.rdf import read as rdf
 from jaxkg.kg.files.tables import excel, sqlite
 from jaxkg.kg.files.textfile import members, open_bytes, plain_name
@@ -59,10 +59,6 @@ _NEAR = 0.1
 """A format whose score is so near the best one's is told."""
 
 
-def _is_saved(head: Head) -> Sniff:
-    return Sniff(1.0, f"it holds {CARD!r}") if CARD in (head.entries or ()) else NO
-
-
 def _is_folder(head: Head) -> Sniff:
     return NO if head.entries is None else Sniff(0.3, "it is a folder of files")
 
@@ -72,7 +68,7 @@ def _elsewhere(path: Path, intake: Intake) -> None:
 
 
 _OF_FOLDERS = (
-    Format("saved", "a folder that `kg build` or `save_graph` wrote", _is_saved, _elsewhere,
+    Format("saved", "a folder that `kg build` or `save_graph` wrote", holds(CARD), _elsewhere,
            takes_folders=True),
     Format("folder", "the files of a folder as one graph", _is_folder, _elsewhere,
            takes_folders=True),

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +19,13 @@ from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.documents import walk
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.json.relations import ends_of, said_by
-from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress
 
 NETWORK_FORMATS = ("graphml", "gexf")
 """What is read here; the first element of a file is called so."""
 
-_BLOCK = 1 << 16
 _NEEDED = {"node": ("id",), "edge": ("source", "target")}
 # GEXF's `type` of an edge is directed or undirected, and says nothing of what it is.
 _SAID = ("label", "labels", "kind", "weight", "start", "end")
@@ -200,16 +198,13 @@ def read(path: Path, intake: Intake) -> None:
     intake.tell(left_out)
 
 
-def _sniff(format: str) -> Callable[[Head], Sniff]:
-    def sniff(head: Head) -> Sniff:
-        if re.search(rf"<(?:\w+:)?{format}[\s>]", head.text[:_BLOCK]):
-            return Sniff(0.95, f"its first element is {format!r}")
-        return named(f".{format}")(head)
-
-    return sniff
-
-
-FORMATS = (
-    Format("graphml", "nodes and edges, as NetworkX, yEd and APOC write", _sniff("graphml"), read),
-    Format("gexf", "nodes and edges, as Gephi writes", _sniff("gexf"), read),
-)
+_ABOUT = {
+    "graphml": "nodes and edges, as NetworkX, yEd and APOC write",
+    "gexf": "nodes and edges, as Gephi writes",
+}
+FORMATS = tuple(
+    Format(name, about,
+           surest(begins(rf"<(?:\w+:)?{name}[\s>]", 0.95, f"its first element is {name!r}"),
+                  named(f".{name}")), read)
+    for name, about in _ABOUT.items()
+)  # fmt: skip

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.exports import Columns, Edges
@@ -106,6 +107,34 @@ def named(*ends: str, score: float = 0.7) -> Callable[[Head], Sniff]:
     return sniff
 
 
+def begins(
+    pattern: str, score: float, reason: str, *, ends: str = "", both: float = 0.0
+) -> Callable[[Head], Sniff]:
+    r"""A sniffer of files whose beginning holds a pattern.
+
+    Args:
+        ends: of names, for which the score is `both` where the pattern is there, too.
+
+    >>> sniff = begins(r"^CREATE", 0.8, "it has a line with CREATE", ends=".sql", both=0.9)
+    >>> sniff(Head("dump.txt", b"-- today\nCREATE")).score, sniff(Head("dump.sql")).score
+    (0.8, 0.0)
+    """
+    known = re.compile(pattern, re.MULTILINE)
+
+    def sniff(head: Head) -> Sniff:
+        if head.entries is None and known.search(head.text):
+            return Sniff(both if head.end in ends.split() else score, reason)
+        return NO
+
+    return sniff
+
+
+def holds(*names: str) -> Callable[[Head], Sniff]:
+    """A sniffer of folders that hold files of all of these names."""
+    sure = Sniff(1.0, f"it holds {' and '.join(map(repr, names))}")
+    return lambda head: sure if {*names} <= {*(head.entries or ())} else NO
+
+
 def surest(*sniffers: Callable[[Head], Sniff]) -> Callable[[Head], Sniff]:
     """A sniffer that says what the surest of several says, of equals the first."""
     return lambda head: max((sniff(head) for sniff in sniffers), key=lambda sniff: sniff.score)
@@ -167,18 +196,6 @@ class Options:
         return self.lines or self.provenance is True
 
 
-class Closing(Protocol):
-    """What several files share, and is ended when all are read; see `Intake.shared`."""
-
-    def __init__(self) -> None: ...
-
-    def finish(self, intake: Intake) -> None:
-        """Take what only all files together tell."""
-
-
-_Shared = TypeVar("_Shared", bound=Closing)
-
-
 class Intake:
     """What takes what is read: facts, names, what is said of facts, what was left out.
 
@@ -212,6 +229,8 @@ class Intake:
         left_out: what was not taken, by reason.
         meanings: what a file declares of relations, see `KnowledgeGraph.meanings`.
         mended: what was taken though it is not as it has to be, by what was done.
+        shared: what all files of a format tell together, by its class; its `finish(intake)` is
+            called when all are read.
     """
 
     def __init__(
@@ -239,7 +258,7 @@ class Intake:
         self.mended: Counter[str] = Counter()
         self._statements: dict[str, tuple[str, str, str]] = {}
         self._counts: Counter[str] = Counter()
-        self._shared: dict[type[Closing], Closing] = {}
+        self.shared: dict[type, Any] = {}
 
     @property
     def encoder(self) -> TripleEncoder:
@@ -351,19 +370,9 @@ class Intake:
         self._statements[node] = head, relation, tail
         return node
 
-    def shared(self, kind: type[_Shared]) -> _Shared:
-        """The one object of a class that all files of a graph share.
-
-        Its `finish` is called when all are read.
-        """
-        found = self._shared.get(kind)
-        if found is None:
-            found = self._shared[kind] = kind()
-        return found  # pyright: ignore[reportReturnType]
-
     def finish(self) -> None:
         """End what files share, and name the statements."""
-        for shared in self._shared.values():
+        for shared in self.shared.values():
             shared.finish(self)
         shown = self.names.display
         for node, (head, relation, tail) in self._statements.items():

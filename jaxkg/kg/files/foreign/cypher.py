@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from jaxkg.kg.files.foreign.lines import numbered_lines, statements
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import folded
 from jaxkg.words import relation_words
 
@@ -108,13 +108,6 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 _END = Token("mark", "")
-
-
-def _sniff(head: Head) -> Sniff:
-    makes = re.search(r"^\s*(CREATE|MERGE)\s*\(|^\s*UNWIND\s*\[", head.text, re.M | re.I)
-    if head.end in (".cypher", ".cql", ".cyp"):
-        return Sniff(0.9 if makes else 0.7, f"its name ends in {head.end!r}")
-    return Sniff(0.8, "it has a line with CREATE (") if makes else NO
 
 
 def read_cypher(path: Path, intake: Intake) -> None:
@@ -490,4 +483,11 @@ class _Script:
         return [{new: row[old] for new, old in pairs.items() if old in row} for row in rows]
 
 
-FORMATS = (Format("cypher", "a Cypher script of CREATE and MERGE", _sniff, read_cypher),)
+_ENDS = ".cypher", ".cql", ".cyp"
+FORMATS = (
+    Format("cypher", "a Cypher script of CREATE and MERGE",
+           surest(named(*_ENDS),
+                  begins(r"(?i)^\s*(CREATE|MERGE)\s*\(|^\s*UNWIND\s*\[", 0.8,
+                         "it has a line with CREATE (", ends=" ".join(_ENDS), both=0.9)),
+           read_cypher),
+)  # fmt: skip

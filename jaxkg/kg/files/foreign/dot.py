@@ -17,28 +17,20 @@ from typing import NamedTuple, NoReturn
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import LINKED
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)|(?P<quoted>\"(?:[^\"\\]|\\.)*\")"
     r"|(?P<name>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?))|(?P<mark>->|--|[^\s\w\"])",
     re.DOTALL,
 )
-_BEGINS = re.compile(
-    r"(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(strict\s+)?(di)?graph\b[^{;=\[>-]*\{", re.I | re.DOTALL
-)
+_BEGINS = r"(?is)\A(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(strict\s+)?(di)?graph\b[^{;=\[>-]*\{"
 _SAYING = ("label", "xlabel", "relation", "type", "kind")
 """Attributes that say what an edge is, the first that is there."""
 _MEANT = {*_SAYING, "tooltip", "comment", "name", "weight"}
 """Attributes that say something of a thing; the others say how it is drawn."""
 _DEEPEST, _MOST = 200, 1_000_000
 """Levels of subgraphs, and edges that one line may draw between groups."""
-
-
-def _sniff(head: Head) -> Sniff:
-    if _BEGINS.match(head.text):
-        return Sniff(0.95, "it starts with 'graph {' or 'digraph {'")
-    return Sniff(0.7, f"its name ends in {head.end!r}") if head.end in (".dot", ".gv") else NO
 
 
 def read_dot(path: Path, intake: Intake) -> None:
@@ -216,4 +208,8 @@ class _Graph:
         return [node] if node else self._fail("a name that is not blank")
 
 
-FORMATS = (Format("dot", "a graph in Graphviz's DOT", _sniff, read_dot),)
+FORMATS = (
+    Format("dot", "a graph in Graphviz's DOT",
+           surest(begins(_BEGINS, 0.95, "it starts with 'graph {' or 'digraph {'"),
+                  named(".dot", ".gv")), read_dot),
+)  # fmt: skip

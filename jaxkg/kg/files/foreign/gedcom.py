@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins
 
 _LINE = re.compile(r"\s*(\d{1,2})\s+(?:@([^@\s][^@]*)@\s+)?([A-Za-z0-9_]+)(?: (.*))?")
 _POINTER = re.compile(r"@([^@\s][^@]*)@")
@@ -48,11 +48,6 @@ class _Record(NamedTuple):
     def of(self, *tags: str) -> list[_Record]:
         """The records right below it that have one of these tags."""
         return [one for one in self.below if one.tag in tags]
-
-
-def _sniff(head: Head) -> Sniff:
-    first = head.lines[0] if head.lines else ""
-    return Sniff(1.0, "it starts with '0 HEAD'") if first.split() == ["0", "HEAD"] else NO
 
 
 def read_gedcom(path: Path, intake: Intake) -> None:
@@ -188,4 +183,7 @@ def _family(record: _Record, people: set[str], intake: Intake, source: str) -> N
                 intake.fact(child, "sibling", other, source)
 
 
-FORMATS = (Format("gedcom", "a family tree in GEDCOM 5.5.1 or 7", _sniff, read_gedcom),)
+FORMATS = (
+    Format("gedcom", "a family tree in GEDCOM 5.5.1 or 7",
+           begins(r"\A\s*0\s+HEAD\s*$", 1.0, "it starts with '0 HEAD'"), read_gedcom),
+)  # fmt: skip

@@ -19,7 +19,7 @@ from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.graphml import read_network
 from jaxkg.kg.files.parquet import parquet_records
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, holds, surest
 
 _TABLES = ("entities", "relationships", "text_units")
 _SAID = ("description", "weight")
@@ -90,14 +90,6 @@ _LIGHT = "graph_chunk_entity_relation.graphml"
 """The graph in the folder that LightRAG works in."""
 
 
-def _sniff_light(head: Head) -> Sniff:
-    if _LIGHT in (head.entries or ()):
-        return Sniff(1.0, f"it holds {_LIGHT!r}")
-    if "<graphml" in head.text[:2000] and 'attr.name="entity_type"' in head.text:
-        return Sniff(1.0, "it is GraphML whose nodes have an 'entity_type'")
-    return NO
-
-
 def read_light(path: Path, intake: Intake) -> None:
     """Take the entities of LightRAG's or HyperGraphRAG's GraphML, and how they are related.
 
@@ -140,12 +132,6 @@ def read_light(path: Path, intake: Intake) -> None:
 def _plain(text: str) -> str:
     """A text without the quotes around it."""
     return " ".join(text.strip().strip('"').split()).lstrip("^")
-
-
-def _sniff_questions(head: Head) -> Sniff:
-    first = head.text.lstrip()[:4000]
-    fits = re.search(r'"question"\s*:', first) and re.search(r'"(q_entity|a_entity)"\s*:', first)
-    return Sniff(1.0, "its lines have 'question' and 'q_entity'") if fits else NO
 
 
 def read_questions(path: Path, intake: Intake) -> None:
@@ -194,7 +180,12 @@ def _is_triple(row: Any) -> bool:
 FORMATS = (
     Format("graphrag", "the Parquet tables that GraphRAG writes", _sniff, read_graphrag, "parquet",
            takes_folders=True),
-    Format("lightrag", "LightRAG's and HyperGraphRAG's GraphML", _sniff_light, read_light,
+    Format("lightrag", "LightRAG's and HyperGraphRAG's GraphML",
+           surest(holds(_LIGHT),
+                  begins(r'(?s)\A(?=.{0,2000}<graphml).*attr\.name="entity_type"', 1.0,
+                         "it is GraphML whose nodes have an 'entity_type'")), read_light,
            takes_folders=True),
-    Format("questions", "questions with a graph of triples each", _sniff_questions, read_questions),
+    Format("questions", "questions with a graph of triples each",
+           begins(r'(?s)\A(?=.{0,4000}"question"\s*:).{0,4000}"[qa]_entity"\s*:', 1.0,
+                  "its lines have 'question' and 'q_entity'"), read_questions),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.foreign.lines import numbered_lines
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, surest
 
 _LINE = re.compile(r'(?:\w+\.)?([A-Za-z][\w-]*)((?:;(?:"[^"]*"|[^;:"])*)*)(::?)[ \t]*(.*)')
 _CALLED = {"dn": "id", "fn": "name", "cn": "name", "summary": "name", "objectclass": "type"}
@@ -137,10 +137,6 @@ def _alone(block: _Block) -> dict[str, Any]:
 
 
 def _sniff(head: Head) -> Sniff:
-    if re.match(r"\s*BEGIN:V[A-Z]+", head.text, re.I):
-        return Sniff(0.95, "it begins with BEGIN:V...")
-    if re.match(r"(?:version: 1(?=\s)|#.*\n|\s)*dn:", head.text):
-        return Sniff(0.95, "its blocks of keys begin with 'dn'")
     lines = head.text.splitlines()[: None if head.is_whole else -1]
     lines = [line.rstrip() for line in lines if not line.startswith("#")]
     keys = [found and found[1] for found in map(_LINE.fullmatch, lines)]
@@ -154,5 +150,7 @@ def _sniff(head: Head) -> Sniff:
 
 FORMATS = (
     Format("keys", "lines of keys in blocks: calendars, vCards, directories (LDIF), packages",
-           _sniff, read_key_lines),
+           surest(begins(r"(?i)\A\s*BEGIN:V[A-Z]+", 0.95, "it begins with BEGIN:V..."),
+                  begins(r"\A(?:version: 1(?=\s)|#.*\n|\s)*dn:", 0.95,
+                         "its blocks of keys begin with 'dn'"), _sniff), read_key_lines),
 )  # fmt: skip

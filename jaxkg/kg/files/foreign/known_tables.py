@@ -21,7 +21,7 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import batched
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, holds, surest
 from jaxkg.kg.files.tables.shape import is_header
 from jaxkg.kg.files.tables.table import take_table
 
@@ -49,18 +49,6 @@ _NOTHING = {"", "\\N", "NULL"}
 _COLUMN = re.compile(r"\s*(\w[\w -]*?)\s*(?:\(.*\))?\s*(?:(?:--|:)\s.*)?$")
 _LARGEST = 1 << 31
 """Bytes that a file within a zip may unpack to."""
-
-
-def _sniff_gtfs(head: Head) -> Sniff:
-    names = set(head.entries or ())
-    if head.data.startswith(b"PK\x03\x04"):
-        names = {
-            one for one in ("stops.txt", "routes.txt", "agency.txt") if one.encode() in head.data
-        }
-        return Sniff(0.95, "a zip with a file of GTFS") if names else NO
-    if {"stops.txt", "routes.txt"} <= names or {"stops.txt", "trips.txt"} <= names:
-        return Sniff(1.0, "it has stops.txt and routes.txt")
-    return NO
 
 
 def read_gtfs(path: Path, intake: Intake) -> None:
@@ -234,6 +222,9 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
 
 
 FORMATS = (
-    Format("gtfs", "a GTFS feed, a folder or a zip", _sniff_gtfs, read_gtfs, takes_folders=True),
+    Format("gtfs", "a GTFS feed, a folder or a zip",
+           surest(holds("stops.txt", "routes.txt"), holds("stops.txt", "trips.txt"),
+                  begins(r"(?s)\APK\x03\x04.*(?:stops|routes|agency)\.txt", 0.95,
+                         "a zip with a file of GTFS")), read_gtfs, takes_folders=True),
     Format("dat", "a table without a header, whose columns a README names", _sniff_dat, read_dat),
-)
+)  # fmt: skip

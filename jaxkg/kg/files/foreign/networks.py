@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from jaxkg.foreign_json import DEEPEST
 from jaxkg.kg.files.exports import LINKED
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, named
 from jaxkg.kg.files.tables.keys import row_id
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]]|[^\s\[\]"]+')
@@ -172,17 +171,6 @@ def read_sif(path: Path, intake: Intake) -> None:
             intake.fact(words[0], words[1], tail, source_of(path, number, intake))
 
 
-def _begins(pattern: str, ends: str, reason: str) -> Callable[[Head], Sniff]:
-    known = re.compile(pattern)
-
-    def sniff(head: Head) -> Sniff:
-        if head.entries is None and known.match(head.text):
-            return Sniff(0.9 if head.end in ends.split() else 0.65, reason)
-        return NO
-
-    return sniff
-
-
 def _are_edges(head: Head) -> Sniff:
     lines = [line for line in head.lines if line[0] not in "#%"][:50]
     lines = lines if head.is_whole else lines[:-1]
@@ -202,13 +190,14 @@ def _are_edges(head: Head) -> Sniff:
 _ABOVE = r"(?:\s|#[^\n]*\n|(?:Creator|Version|comment|directed)\s[^\n]*\n)*"
 FORMATS = (
     Format("gml", "nodes and edges in GML, as igraph and Gephi write",
-           _begins(rf"{_ABOVE}graph\s*\[", ".gml", "it starts with 'graph ['"), read_gml),
+           begins(rf"\A{_ABOVE}graph\s*\[", 0.65, "it starts with 'graph ['",
+                  ends=".gml", both=0.9), read_gml),
     Format("pajek", "vertices and arcs, as Pajek writes",
-           _begins(r"(?:\s|%[^\n]*\n)*\*(?i:vertices|network)", ".net .paj",
-                   "it starts with '*Vertices'"), read_pajek),
+           begins(r"(?i)\A(?:\s|%[^\n]*\n)*\*(?:vertices|network)", 0.65,
+                  "it starts with '*Vertices'", ends=".net .paj", both=0.9), read_pajek),
     Format("tgf", "the trivial graph format",
-           _begins(r"(?:[^\s#]\S*(?: .*)?\n)+#[ \t]*\n(?:\S+ \S+.*\n?)+", ".tgf",
-                   "it has lines of nodes, '#', lines of edges"), read_tgf),
+           begins(r"\A(?:[^\s#]\S*(?: .*)?\n)+#[ \t]*\n(?:\S+ \S+.*\n?)+", 0.65,
+                  "it has lines of nodes, '#', lines of edges", ends=".tgf", both=0.9), read_tgf),
     Format("sif", "Cytoscape's simple interactions", named(".sif", score=0.9), read_sif),
     Format("edges", "lines of two ends parted by blanks, and perhaps a weight",
            _are_edges, read_edges),

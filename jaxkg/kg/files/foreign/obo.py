@@ -16,7 +16,7 @@ from typing import Any
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins, surest
 from jaxkg.kg.files.textfile import open_bytes
 
 BELOW = "subclass of"
@@ -33,19 +33,6 @@ _COMMENT = re.compile(r"(?<!\\)(?:^|\s)!.*$|(?<!\\)\{[^{}]*\}\s*(?:!.*)?$")
 _MARKED = re.compile(r"[!{\\]")
 _ESCAPED = re.compile(r"\\(.)")
 _CURIE = re.compile(r".*[/#]([A-Za-z]\w*)_(\w+)")
-
-
-def _sniff(head: Head) -> Sniff:
-    if re.search(r"^\[(Term|Typedef)\]\s*$", head.text, re.MULTILINE):
-        return Sniff(0.95, "it has stanzas such as [Term]")
-    begins = head.text.startswith("format-version:")
-    return Sniff(0.9, "it starts with format-version") if begins and head.end == ".obo" else NO
-
-
-def _sniff_graphs(head: Head) -> Sniff:
-    begins = re.match(r'\s*\{\s*"(graphs|@context|meta)"', head.text)
-    fits = begins and '"graphs"' in head.text and '"lbl"' in head.text
-    return Sniff(1.0, "its graphs have nodes with 'lbl'") if fits else NO
 
 
 def read_obo(path: Path, intake: Intake) -> None:
@@ -214,6 +201,11 @@ def _objects(several: Any) -> list[dict[str, Any]]:
 
 
 FORMATS = (
-    Format("obo", "an ontology in OBO", _sniff, read_obo),
-    Format("obographs", "ontologies as OBO graphs in JSON", _sniff_graphs, read_graphs),
-)
+    Format("obo", "an ontology in OBO",
+           surest(begins(r"^\[(Term|Typedef)\]\s*$", 0.95, "it has stanzas such as [Term]"),
+                  begins(r"\Aformat-version:", 0, "it starts with format-version",
+                         ends=".obo", both=0.9)), read_obo),
+    Format("obographs", "ontologies as OBO graphs in JSON",
+           begins(r'(?s)\A(?=.*"graphs")(?=.*"lbl")\s*\{\s*"(graphs|@context|meta)"', 1.0,
+                  "its graphs have nodes with 'lbl'"), read_graphs),
+)  # fmt: skip

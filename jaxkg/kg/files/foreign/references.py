@@ -19,7 +19,7 @@ from typing import Any
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.foreign.lines import numbered_lines
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins, surest
 from jaxkg.kg.files.tables.record_names import Malformed
 from jaxkg.kg.files.textfile import text_chunks
 
@@ -189,18 +189,12 @@ def _take(path: Path, records: Sequence[_Record], intake: Intake) -> None:
     read_jsonl(path, intake, {"references": plain})
 
 
-def _sniff_bibtex(head: Head) -> Sniff:
-    first = _ENTRY.search(head.text)
-    begins = (first and not first.start()) or head.end in (".bib", ".bibtex")
-    return Sniff(0.9, "it has entries that begin with @") if first and begins else NO
-
-
-def _sniff_tags(head: Head) -> Sniff:
-    begins = re.match(r"\s*(?:TY  - \w|PMID- ?\d|%0 \w)", head.text)
-    return Sniff(0.95, "its records begin with the same tag") if begins else NO
-
-
 FORMATS = (
-    Format("bibtex", "references in BibTeX", _sniff_bibtex, read_bibtex),
-    Format("tags", "references in lines of tags: RIS, EndNote, PubMed", _sniff_tags, read_tags),
-)
+    Format("bibtex", "references in BibTeX",
+           surest(begins(rf"\A{_ENTRY.pattern}", 0.9, "it begins with an entry, @"),
+                  begins(_ENTRY.pattern, 0, "it has entries that begin with @",
+                         ends=".bib .bibtex", both=0.9)), read_bibtex),
+    Format("tags", "references in lines of tags: RIS, EndNote, PubMed",
+           begins(r"\A\s*(?:TY  - \w|PMID- ?\d|%0 \w)", 0.95,
+                  "its records begin with the same tag"), read_tags),
+)  # fmt: skip

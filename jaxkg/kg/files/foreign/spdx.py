@@ -14,7 +14,7 @@ from typing import Any
 
 from jaxkg.kg.files.foreign.lines import numbered_lines
 from jaxkg.kg.files.json.read import read_jsonl
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins
 from jaxkg.words import relation_words
 
 _TAG = re.compile(r"([A-Za-z][A-Za-z0-9]*):\s*(.*)")
@@ -25,11 +25,6 @@ _OWN = re.compile(r"^(package|file|snippet|document)(?=[A-Z])", re.IGNORECASE)
 _WHO = re.compile(r"(?:Person|Organization|Tool): (.*?)\s*(?:\([^()]*\))?")
 _NOTHING = ("NOASSERTION", "NONE")
 _OPENS, _CLOSES = "<text>", "</text>"
-
-
-def _sniff(head: Head) -> Sniff:
-    begins = re.search(r"^SPDXVersion:\s*SPDX-", head.text, re.MULTILINE)
-    return Sniff(1.0, "it says SPDXVersion") if begins else NO
 
 
 def read_spdx(path: Path, intake: Intake) -> None:
@@ -93,4 +88,7 @@ def _tags(path: Path, intake: Intake) -> Iterator[tuple[int, str, str]]:
         intake.bad.note(path, began, tag, "a <text> that is not closed", "</text> after it")
 
 
-FORMATS = (Format("spdx", "a bill of materials in SPDX's tag-value format", _sniff, read_spdx),)
+FORMATS = (
+    Format("spdx", "a bill of materials in SPDX's tag-value format",
+           begins(r"^SPDXVersion:\s*SPDX-", 1.0, "it says SPDXVersion"), read_spdx),
+)  # fmt: skip

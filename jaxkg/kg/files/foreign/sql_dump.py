@@ -16,7 +16,7 @@ from typing import NamedTuple
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, batched
 from jaxkg.kg.files.foreign.lines import numbered_lines, statements
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.table import Declared, take_table
 
 _TOKEN = re.compile(
@@ -60,13 +60,6 @@ class _Table:
     rows: list[tuple[int, list[str], list[str]]] = dataclasses.field(default_factory=list)
 
 
-def _sniff(head: Head) -> Sniff:
-    makes = re.search(r"^\s*(INSERT\s+INTO|CREATE\s+TABLE|COPY\s+\S+\s*\()", head.text, re.M | re.I)
-    if head.end == ".sql":
-        return Sniff(0.9 if makes else 0.7, "its name ends in '.sql'")
-    return Sniff(0.8, "it has a line with INSERT INTO or CREATE TABLE") if makes else NO
-
-
 def read_sql(path: Path, intake: Intake) -> None:
     """Take the tables of a dump.
 
@@ -101,8 +94,8 @@ def read_sql(path: Path, intake: Intake) -> None:
 def _rows(columns: list[str], known: list[str], table: _Table, intake: Intake) -> Iterator[Row]:
     """The header and the rows of a table, their cells in the order of the header."""
     yield 0, columns
-    for count, (number, named, values) in enumerate(table.rows, 1):
-        own = named or known
+    for count, (number, titles, values) in enumerate(table.rows, 1):
+        own = titles or known
         if len(own) != len(values):
             intake.leave_out("rows with another number of values than columns")
             continue
@@ -260,4 +253,10 @@ def _constraint(part: Sequence[_Token], table: _Table) -> None:
         table.refers[own[0]] = _name(part, refers + 1)[0]
 
 
-FORMATS = (Format("sql", "a dump of an SQL database", _sniff, read_sql),)
+_MAKES = r"(?i)^\s*(INSERT\s+INTO|CREATE\s+TABLE|COPY\s+\S+\s*\()"
+FORMATS = (
+    Format("sql", "a dump of an SQL database",
+           surest(named(".sql"),
+                  begins(_MAKES, 0.8, "it has a line with INSERT INTO or CREATE TABLE",
+                         ends=".sql", both=0.9)), read_sql),
+)  # fmt: skip

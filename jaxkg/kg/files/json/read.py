@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -28,7 +27,7 @@ from jaxkg.kg.files.json.shape import (
 )
 from jaxkg.kg.files.json.stream import pieces
 from jaxkg.kg.files.others import how_to_bring
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Options, Sniff, surest
+from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.record_names import CALLED, Malformed, shown, text_of
 from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of
@@ -433,15 +432,10 @@ def _no_position(path: Path, column: bool | int | str | None) -> bool | str | No
     return column
 
 
-_BEGINS = re.compile(r'\s*(?:\{\s*"|\[\s*\{\s*")')
-
-
-def _begins(head: Head) -> Sniff:
-    begins = head.end != ".jsonld" and _BEGINS.match(head.text)
-    return Sniff(0.6, "it begins as JSON") if begins else NO
-
-
-_LIKELY = surest(name_ends(".json", ".jsonl", ".ndjson"), _begins)
+_LIKELY = surest(
+    name_ends(".json", ".jsonl", ".ndjson"),
+    begins(r'\A\s*(?:\{\s*"|\[\s*\{\s*")', 0.6, "it begins as JSON", ends=".jsonld"),
+)
 FORMATS = (
     Format("jsonl", "JSON lines, or one JSON document: triples, or objects that are entities",
            lambda head: NO if how_to_bring(head) else _LIKELY(head), read_jsonl,

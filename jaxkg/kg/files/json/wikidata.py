@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.kg.files.json.stream import pieces
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff
+from jaxkg.kg.files.protocol import Format, Intake, begins
 
 _DEEPEST = 3
 _DAYS, _MONTHS, _YEARS = 11, 10, 9
@@ -147,12 +147,8 @@ def _time(text: str, precision: Any) -> str:
     return sign + "-".join([year, *(part for part in kept if part != "00")])
 
 
-def _sniff(head: Head) -> Sniff:
-    if head.text.lstrip()[:1] not in ("{", "["):
-        return NO
-    if '"mainsnak"' in head.text or ('"claims"' in head.text and '"labels"' in head.text):
-        return Sniff(0.95, "it is JSON with snaks, as of Wikidata")
-    return NO
-
-
-FORMATS = (Format("wikidata", "entities of Wikidata: statements, ranks, qualifiers", _sniff, read),)
+FORMATS = (
+    Format("wikidata", "entities of Wikidata: statements, ranks, qualifiers",
+           begins(r'(?s)\A\s*[{\[](?:.*"mainsnak"|(?=.*"claims").*"labels")', 0.95,
+                  "it is JSON with snaks, as of Wikidata"), read),
+)  # fmt: skip

@@ -68,8 +68,7 @@ def read_rdf(path: Path, intake: Intake) -> None:
     a fact itself where the file states it. Named graphs are read as one. What was left out or put
     together is told.
     """
-    files = intake.shared(RdfFiles)
-    files.take(path, intake)
+    intake.shared.setdefault(RdfFiles, RdfFiles()).take(path, intake)
 
 
 class RdfFiles:

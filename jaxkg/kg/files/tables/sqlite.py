@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
-from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, named
+from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
 from jaxkg.kg.files.textfile import PACKED
@@ -90,7 +90,7 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
 def _sniff(head: Head) -> Sniff:
     if head.data.startswith(b"SQLite format 3\x00"):
         return Sniff(1.0, "it starts as an SQLite database does")
-    return named(*SQLITE_ENDS)(head) if head.entries is None else NO
+    return named(*SQLITE_ENDS)(head)
 
 
 FORMATS = (
