@@ -11,10 +11,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import DEEPEST, LARGEST
@@ -24,11 +22,11 @@ from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, named, surest
 from jaxkg.kg.files.tables.cells import as_json
 from jaxkg.kg.files.tables.record_names import is_list
-from jaxkg.kg.files.textfile import Progress, open_bytes, text_chunks
+from jaxkg.kg.files.textfile import text_chunks
+from jaxkg.kg.files.xml_elements import walk
 from jaxkg.kg.files.yaml_text import read_yaml
 from jaxkg.words import relation_words, singular
 
-_BLOCK = 1 << 16
 _OF_THE_FILE = ("xmlns", "xsi:", "xml:", "schemaLocation")
 """What attributes begin with that say something of the file alone."""
 _TEXT = "#text"
@@ -39,85 +37,40 @@ _LONE = frozenset(_LONE_WORDS.split())
 """Attributes, and elements, that are, alone, what their element says."""
 
 
-_Start = Callable[[str, dict[str, str], int], None]
-_Told = Callable[[str], None]
-
-
-def walk(
-    path: Path, start: _Start, end: _Told, text: _Told, on_progress: Progress | None = None
-) -> None:
-    """Go through the elements of an XML file: `start` is told the line, too.
-
-    Raises:
-        JaxkgError: it is no XML, defines entities, or is in an encoding that is not known.
-    """
-    # ElementTree cannot tell that entities are defined, nor the line of an element.
-    parser = expat.ParserCreate()
-    begun = False
-
-    def first(name: str, said: dict[str, str]) -> None:
-        nonlocal begun
-        begun = True
-        start(name, said, parser.CurrentLineNumber)
-
-    def refuse(name: str, *_: Any) -> None:
-        raise JaxkgError(
-            f"{path}:{parser.CurrentLineNumber}: defines the entity {name!r}; write out what it "
-            "stands for"
-        )
-
-    parser.buffer_text = True
-    parser.StartElementHandler, parser.EndElementHandler = first, end
-    parser.CharacterDataHandler, parser.EntityDeclHandler = text, refuse
-    with open_bytes(path, on_progress) as file:
-        try:
-            while chunk := file.read(_BLOCK):
-                parser.Parse(chunk, False)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            why = expat.ErrorString(error.code)
-            raise JaxkgError(f"{path}:{error.lineno}: not XML ({why})") from error
-        except JaxkgError:
-            raise
-        except (LookupError, ValueError) as error:
-            if begun:
-                raise
-            raise JaxkgError(f"{path}: its encoding is not read ({error}); use UTF-8") from error
-
-
 def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
     """The name of the first element of an XML file, and the file as a document.
 
     Raises:
-        JaxkgError: see `walk`; it is too deep, or too large to be read whole.
+        JaxkgError: see `jaxkg.kg.files.xml_elements.walk`; it is too deep, or too large to be read
+            whole.
     """
     if path.stat().st_size > LARGEST:
         raise JaxkgError(f"{path}: XML of more than {LARGEST:,} bytes; part it into several files")
     sorts = defaultdict[str, set[str]](set)
+    around = [whole := _Element("", {})]
 
-    def sorted_start(name: str, said: dict[str, str], _: int) -> None:
-        sorts[name].add(said.get(_sort_in(said), ""))
-
-    walk(path, sorted_start, lambda _: None, lambda _: None)
-    around = [whole := _Element({})]
-
-    def start(_: str, said: dict[str, str], line: int) -> None:
+    def start(name: str, said: dict[str, str], line: int) -> None:
         if len(around) > DEEPEST:
             raise JaxkgError(f"{path}:{line}: elements are nested deeper than {DEEPEST}")
-        around.append(_Element({
+        element = _Element(name, {
             key.rpartition(":")[2]: value.strip()
             for key, value in said.items()
             if (not key.startswith(_OF_THE_FILE) or key == "xml:id") and value.strip()
-        }))  # fmt: skip
+        })  # fmt: skip
         if "xsi:type" in said and not "xs:" <= said["xsi:type"] < "xsd;":
-            around[-1].attributes.setdefault("type", said["xsi:type"].rpartition(":")[2])
+            element.attributes.setdefault("type", said["xsi:type"].rpartition(":")[2])
+        sorts[name].add(said.get(_sort_in(said), ""))
+        around[-1].parts.append(element)
+        around.append(element)
 
-    def text(piece: str) -> None:
-        around[-1].flow.append(piece)
-        around[-1].has_text |= bool(piece.strip())
-
-    def end(element: str) -> None:
-        inner, name, outer = around.pop(), element.rpartition(":")[2], around[-1]
+    def take(inner: _Element, outer: _Element) -> None:
+        for part in inner.parts:
+            if isinstance(part, str):
+                inner.flow.append(part)
+                inner.has_text |= bool(part.strip())
+            else:
+                take(part, inner)
+        name = inner.name.rpartition(":")[2]
         flow, said = " ".join("".join(inner.flow).split()), {**inner.attributes, **inner.said}
         if inner.has_text:  # <i>in vitro</i> is a part of its sentence
             said = {**(inner.attributes if inner.is_inline else said), _TEXT: flow}
@@ -135,7 +88,7 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
                 value[_TEXT] = value.pop(word)
             if _TEXT in value:
                 key = name if not word or sort else f"{name} {word}"
-                if sort and len(sorts[element]) > 1 and name.lower() not in _CALLED:
+                if sort and len(sorts[inner.name]) > 1 and name.lower() not in _CALLED:
                     key = f"{name} {value.pop(sort)}"
                 parts = {key: value.pop(_TEXT)} | {f"{name} {w}": value[w] for w in value}
         for key, value in parts.items():
@@ -145,7 +98,13 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
                 again = key in outer.said
                 outer.said[key] = [*_several(outer.said[key]), *_several(value)] if again else value
 
-    walk(path, start, end, text, intake.options.on_progress)
+    def text(piece: str) -> None:
+        around[-1].parts.append(piece)
+
+    walk(path, start, lambda _: around.pop(), text, intake.options.on_progress)
+    for element in whole.parts:
+        if isinstance(element, _Element):
+            take(element, whole)
     root = next(iter(whole.said), "")
     several, ids = set[str](), set[str]()
     _look(whole.said.get(root), several, ids)
@@ -153,10 +112,11 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
 
 
 class _Element:
-    """An element that is being read; `flow` is the texts in it and within, in order."""
+    """An element; `parts` is what is in it, `flow` the texts in it and within, in order."""
 
-    def __init__(self, attributes: dict[str, Any]) -> None:
-        self.attributes, self.said = attributes, dict[str, Any]()
+    def __init__(self, name: str, attributes: dict[str, Any]) -> None:
+        self.name, self.attributes, self.said = name, attributes, dict[str, Any]()
+        self.parts = list[str | _Element]()
         self.flow, self.has_text, self.is_inline = list[str](), False, True
 
 

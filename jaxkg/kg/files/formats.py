@@ -140,11 +140,6 @@ def format_of(path: Path, format: str | None, encoding: str) -> Choice:
     return Choice(chosen, *best, tuple(others))
 
 
-def graph_format(path: Path, format: str | None, encoding: str) -> str:
-    """The name of a file's format; see `format_of`."""
-    return format_of(path, format, encoding).format.name
-
-
 def _unknown(path: Path, head: Head, known: Sequence[str] | dict[str, Format]) -> str:
     if inside := members(path):
         return f"{path}: a zip archive of {len(inside):,} files; unpack it into a folder"

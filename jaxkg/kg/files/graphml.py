@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.documents import walk
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.json.relations import ends_of, said_by
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress
+from jaxkg.kg.files.xml_elements import walk
 
 NETWORK_FORMATS = ("graphml", "gexf")
 """What is read here; the first element of a file is called so."""

@@ -132,8 +132,10 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
     try:
         with contextlib.ExitStack() as stack:
             raw = stack.enter_context(open(path, "rb"))
-            watched = io.BufferedReader(_Watched(raw, on_progress), _BLOCK) if on_progress else raw
-            file, size = cast(IO[bytes], watched), os.fstat(raw.fileno()).st_size
+            file, size = cast(IO[bytes], raw), os.fstat(raw.fileno()).st_size
+            if on_progress:
+                watched = _Observed(raw, lambda _: on_progress(raw.tell(), size))
+                file = cast(IO[bytes], io.BufferedReader(watched, _BLOCK))
             for layer in range(_LAYERS + 1):
                 magic = _start_of(file)
                 unpack = _unpacker(path, magic)
@@ -142,8 +144,7 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
                 if layer == _LAYERS:
                     raise JaxkgError(f"{path}: packed more than {_LAYERS} times; unpack it first")
                 unpacked = stack.enter_context(unpack(path, file))
-                bounded = _Bounded(path, unpacked, size)
-                file = cast(IO[bytes], io.BufferedReader(bounded, _BLOCK))
+                file = cast(IO[bytes], _bounded(path, unpacked, size))
             yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise JaxkgError(f"{path}: damaged or incomplete gzip data ({error})") from error
@@ -191,31 +192,14 @@ def members(path: Path) -> list[str]:
     return [one.filename for one in files if not one.filename.startswith("__MACOSX/")]
 
 
-class _Readable(io.RawIOBase):
-    """A file that looks at what is read of another."""
+class _Observed(io.RawIOBase):
+    """A file that tells how many bytes are read of another."""
 
-    def __init__(self, file: Any):
-        self._file = file
+    def __init__(self, file: Any, tell: Callable[[int], object]):
+        self._file, self._tell = file, tell
 
     def readable(self) -> bool:
         return True
-
-    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self.look(len(data))
-        return len(data)
-
-    def look(self, size: int) -> None:
-        """Told how many bytes were read."""
-
-
-class _Bounded(_Readable):
-    """What is unpacked of a file, refused where a small file becomes a huge one."""
-
-    def __init__(self, path: Path, file: Any, size: int):
-        super().__init__(file)
-        self._path, self._size, self._read = path, size, 0
 
     def seekable(self) -> bool:
         return self._file.seekable()
@@ -226,24 +210,27 @@ class _Bounded(_Readable):
     def tell(self) -> int:
         return self._file.tell()
 
-    def look(self, size: int) -> None:
-        self._read += size
-        if self._read > _MOST or self._read > max(_FREE, _RATIO * self._size):
+    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._tell(len(data))
+        return len(data)
+
+
+def _bounded(path: Path, file: Any, size: int) -> io.BufferedReader:
+    """What is unpacked of a file, refused where a small file becomes a huge one."""
+    total = 0
+
+    def refuse(count: int) -> None:
+        nonlocal total
+        total += count
+        if total > _MOST or total > max(_FREE, _RATIO * size):
             raise JaxkgError(
-                f"{self._path}: {self._size:,} packed bytes are more than {self._read:,} unpacked; "
-                f"more than {_RATIO} times as many are not read: unpack it first, if it is sound"
+                f"{path}: {size:,} packed bytes are more than {total:,} unpacked; more than "
+                f"{_RATIO} times as many are not read: unpack it first, if it is sound"
             )
 
-
-class _Watched(_Readable):
-    """A file that reports how far it was read."""
-
-    def __init__(self, raw: IO[bytes], on_progress: Progress):
-        super().__init__(raw)
-        self._tell, self._size = on_progress, os.fstat(raw.fileno()).st_size
-
-    def look(self, size: int) -> None:
-        self._tell(self._file.tell(), self._size)
+    return io.BufferedReader(_Observed(file, refuse), _BLOCK)
 
 
 def text_chunks(

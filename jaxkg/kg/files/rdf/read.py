@@ -13,11 +13,11 @@ from urllib.parse import quote, unquote
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
-from jaxkg.kg.files.rdf.entities import refuse_entities
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
 from jaxkg.kg.files.rdf.vocabulary import RDF, Vocabulary
 from jaxkg.kg.files.textfile import BadLines, extra, line_at, open_bytes
+from jaxkg.kg.files.xml_elements import walk
 from jaxkg.kg.qualifiers import PREDICATE
 from jaxkg.words import relation_words
 
@@ -237,7 +237,7 @@ def statements(
             on_left_out(astray)
         file = io.BytesIO(json.dumps(document).encode())
     if format == "rdfxml":
-        refuse_entities(path)
+        walk(path)
     star = format == "ntriples" and _STAR.search(cast(io.BufferedReader, file).peek(_LOOK))
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS["turtle" if star else format])
     if quoted is not None and format in _LINES and not star:

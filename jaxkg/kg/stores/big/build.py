@@ -17,7 +17,7 @@ from pathlib import Path
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import SEPARATORS, read_delimited, read_names
 from jaxkg.kg.files.exports import Columns
-from jaxkg.kg.files.formats import graph_format
+from jaxkg.kg.files.formats import format_of
 from jaxkg.kg.files.parquet import parquet_parts, read_parquet
 from jaxkg.kg.files.protocol import Intake, Options
 from jaxkg.kg.files.rdf.read import RDF_FORMATS
@@ -71,7 +71,7 @@ def build_big(
     duckdb, pyarrow = libraries()
     path, folder = existing(path), Path(folder)
     guess = format is None and columns is None
-    format = graph_format(path, format, encoding)
+    format = format_of(path, format, encoding).format.name
     if guess and format in ("csv", "tsv"):
         _refuse_table(path, format, encoding)
     named = None if names is None else existing(names)
