@@ -13,9 +13,10 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NoReturn
 
-from jaxkg.kg.files.foreign.lines import numbered_lines, statements
+from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.tokens import END, Token, Tokens, scan, statements
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import folded
@@ -74,30 +75,11 @@ class _Odd(Exception):
     """What is not understood."""
 
 
-class Token(NamedTuple):
-    """A text, a name that is quoted or not, a number or a mark."""
-
-    kind: str
-    text: str
-
-
-def tokens_of(text: str) -> list[Token] | None:
-    """The tokens of a text; None where a quote or a comment is open."""
-    found, at = list[Token](), 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None or (text.startswith("/*", at) and match.lastgroup == "mark"):
-            return None
-        at, kind = match.end(), str(match.lastgroup)
-        if kind == "blank":
-            continue
-        token = match[0]
-        if kind == "text":
-            token = _ESCAPED.sub(_unescaped, token[1:-1])
-        elif token.startswith("`"):
-            kind, token = "quoted", token[1:-1].replace("``", "`")
-        found.append(Token(kind, token))
-    return found
+def _meaning(match: re.Match[str]) -> tuple[str, str]:
+    kind, token = str(match.lastgroup), match[0]
+    if kind == "text":
+        return kind, _ESCAPED.sub(_unescaped, token[1:-1])
+    return ("quoted", token[1:-1].replace("``", "`")) if token[0] == "`" else (kind, token)
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -105,9 +87,6 @@ def _unescaped(found: re.Match[str]) -> str:
     if len(code) == 5:
         return chr(int(code[1:], 16)) if not 0xD800 <= int(code[1:], 16) < 0xE000 else "\ufffd"
     return {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": ""}.get(code, code)
-
-
-_END = Token("mark", "")
 
 
 def read_cypher(path: Path, intake: Intake) -> None:
@@ -118,7 +97,8 @@ def read_cypher(path: Path, intake: Intake) -> None:
     """
     script = _Script()
     lines, remarks = numbered_lines(path, intake), (":", "//")  # those of the shell, too
-    for _, tokens in statements(path, lines, remarks, tokens_of, intake):
+    found = statements(path, lines, remarks, lambda text: scan(text, _TOKEN, _meaning), intake)
+    for _, tokens in found:
         try:
             script.run(tokens)
         except _Odd as odd:
@@ -153,7 +133,7 @@ def _take(path: Path, nodes: Iterable[Node], edges: Iterable[Edge], intake: Inta
 Row = dict[str, Any]
 
 
-class _Script:
+class _Script(Tokens):
     """What a script has made so far, and the statement that is being read.
 
     Attributes:
@@ -165,8 +145,8 @@ class _Script:
         self.nodes: list[Node] = []
         self.edges: dict[Any, Edge] = {}
         self._index: dict[tuple[str, str, str], list[Node]] = {}
-        self._tokens: list[Token] = []
-        self._at = self._depth = 0
+        super().__init__()
+        self._depth = 0
 
     def run(self, tokens: list[Token]) -> None:
         """Follow a statement.
@@ -202,34 +182,11 @@ class _Script:
 
     # What a statement is made of.
 
-    def _peek(self, ahead: int = 0) -> Token:
-        at = self._at + ahead
-        return self._tokens[at] if at < len(self._tokens) else _END
-
     def _peek_word(self) -> str:
         return self._peek().text.upper() if self._peek().kind == "name" else ""
 
-    def _next(self) -> Token:
-        self._at += 1
-        return self._peek(-1)
-
-    def _word(self) -> str:
-        token = self._next()
-        if token.kind not in ("name", "quoted"):
-            raise _Odd(f"statements with {token.text[:10]!r} where a word should be")
-        return token.text
-
-    def _accept(self, mark: str) -> bool:
-        if self._peek() == ("mark", mark):
-            self._at += 1
-            return True
-        return False
-
-    def _expect(self, *marks: str) -> None:
-        for mark in marks:
-            if not self._accept(mark):
-                found = self._peek().text[:10]
-                raise _Odd(f"statements with {found!r} where {mark!r} should be")
+    def _fail(self, expected: str) -> NoReturn:
+        raise _Odd(f"statements with {self._peek().text[:10]!r} where {expected} should be")
 
     def _value(self, row: Row) -> Any:
         """A value that the script spells out, or that a row holds."""
@@ -246,11 +203,11 @@ class _Script:
             return token.text
         if token.kind == "number":
             return token.text
-        if token in (("mark", "-"), ("mark", "+")) and self._peek().kind == "number":
+        if token.says("-", "+") and self._peek().kind == "number":
             return ("-" if token.text == "-" else "") + self._next().text
-        if token == ("mark", "["):
+        if token.says("["):
             return self._listed(row, "]")
-        if token == ("mark", "{"):
+        if token.says("{"):
             self._at -= 1
             return self._map(row)
         if token.kind not in ("name", "quoted"):
@@ -311,7 +268,7 @@ class _Script:
                     break
 
     def _path(self, row: Row, clause: str) -> None:
-        if self._peek(1) == ("mark", "=") and self._peek().kind in ("name", "quoted"):
+        if self._peek(1).says("=") and self._is_word():
             self._at += 2  # the path has a name
         node = self._node(row, clause)
         while self._peek().text in ("-", "<"):
@@ -319,7 +276,7 @@ class _Script:
             self._expect("-")
             name, types, said = "", list[str](), dict[str, Any]()
             if self._accept("["):
-                name = self._word() if self._peek().kind in ("name", "quoted") else ""
+                name = self._word() if self._is_word() else ""
                 types = self._labels()
                 said = self._map(row) if self._peek().text == "{" else {}
                 self._expect("]")
@@ -362,12 +319,12 @@ class _Script:
 
     def _node_pattern(self, row: Row) -> tuple[str, list[str], dict[str, Any]]:
         self._expect("(")
-        name = self._word() if self._peek().kind in ("name", "quoted") else ""
+        name = self._word() if self._is_word() else ""
         labels = self._labels()
         said: dict[str, Any] = {}
         if self._peek().text == "{":
             said = self._map(row)
-        elif self._peek().kind in ("name", "quoted"):
+        elif self._is_word():
             given = self._value(row)
             said = dict(given) if isinstance(given, Mapping) else {}
         self._expect(")")
@@ -432,7 +389,7 @@ class _Script:
             key = self._word()
             self._expect("=")
             told.append((of, key, self._value(row)))
-        if self._peek() != _END and self._peek_word() not in _CLAUSES:
+        if self._peek() != END and self._peek_word() not in _CLAUSES:
             raise _Odd("conditions other than equality")
         return told
 

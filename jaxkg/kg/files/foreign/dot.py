@@ -10,18 +10,19 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import LINKED
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
+from jaxkg.kg.files.foreign.tokens import END, Tokens, scan
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)|(?P<quoted>\"(?:[^\"\\]|\\.)*\")"
-    r"|(?P<name>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?))|(?P<mark>->|--|[^\s\w\"])",
+    r"|(?P<html><[^<>]*(?:<[^<>]*(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>[^<>]*)*>[^<>]*)*>)"
+    r"|(?P<name>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?))|(?P<mark>->|--|[^\s\w\"<])",
     re.DOTALL,
 )
 _BEGINS = r"(?is)\A(?:\s|//[^\n]*\n|/\*.*?\*/|#[^\n]*\n)*(strict\s+)?(di)?graph\b[^{;=\[>-]*\{"
@@ -43,80 +44,49 @@ def read_dot(path: Path, intake: Intake) -> None:
     _Graph(path, text, intake).read()
 
 
-class _Token(NamedTuple):
-    kind: str
-    text: str
-    at: int
+def _meaning(match: re.Match[str]) -> tuple[str, str]:
+    kind, token = str(match.lastgroup), match[0]
+    if kind == "html":
+        return "quoted", html.unescape(re.sub(r"<[^<>]*>", " ", token[1:-1]))
+    return kind, re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace(
+        '\\"', '"'
+    ) if kind == "quoted" else token
 
 
-class _Graph:
+class _Graph(Tokens):
     """Follows the tokens of a file."""
 
     def __init__(self, path: Path, text: str, intake: Intake) -> None:
-        self._path, self._text, self._intake, self._at = path, text, intake, 0
-        self._tokens = [*self._scan(), _Token("end", "", len(text)), _Token("end", "", len(text))]
+        super().__init__(scan(text, _TOKEN, _meaning))
+        self._path, self._text, self._intake = path, text, intake
 
     def read(self) -> None:
-        while self._peek():
-            self._accept("strict")
-            if not self._accept("digraph"):
-                self._expect("graph")
+        if self._tokens and self._tokens[-1].kind == "open":
+            self._at = len(self._tokens) - 1
+            self._fail("what closes it")
+        while self._peek() != END:
+            self._accept("STRICT")
+            if not self._accept("DIGRAPH"):
+                self._expect("GRAPH")
                 self._intake.tell("edges without a direction read as they are written")
-            if self._peek() != "{":
+            if not self._peek().says("{"):
                 self._id()
             self._expect("{")
             self._statements({}, 0)
 
-    def _scan(self) -> Iterator[_Token]:
-        at, text = 0, self._text
-        while at < len(text):
-            match = _TOKEN.match(text, at)
-            if match is None or (match[0] == "/" and text.startswith("/*", at)):
-                self._broken(at, "a quote or comment that is not closed")
-            start, at, kind, token = at, match.end(), str(match.lastgroup), match[0]
-            if token == "<":  # a label in HTML
-                depth = 1
-                while depth and at < len(text):
-                    depth += (text[at] == "<") - (text[at] == ">")
-                    at += 1
-                if depth:
-                    self._broken(start, "a label in <> that is not closed")
-                kind, token = "quoted", re.sub(r"<[^<>]*>", " ", text[start + 1 : at - 1])
-                token = html.unescape(token)
-            elif kind == "quoted":
-                token = re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace('\\"', '"')
-            if kind != "blank":
-                yield _Token(kind, token, start)
-
-    def _broken(self, at: int, why: str) -> NoReturn:
+    def _fail(self, expected: str) -> NoReturn:
+        kind, text, at, _ = self._peek()
+        why = f"{repr(text[:40]) if text else 'its end'} where {expected} should be"
+        if kind == "open":
+            why = "a quote or comment that is not closed"
+            why = "a label in <> that is not closed" if text == "<" else why
+        at = len(self._text) if kind == "end" else at
         line = self._text.count("\n", 0, at) + 1
         raise JaxkgError(f"{self._path}:{line}: not DOT: {why}")
 
-    def _fail(self, expected: str) -> NoReturn:
-        kind, text, at = self._tokens[self._at]
-        found = "its end" if kind == "end" else repr(text[:40])
-        self._broken(at, f"{found} where {expected} should be")
-
-    def _peek(self) -> str:
-        """The next word in small letters, or mark; a quote for what is quoted, "" at the end."""
-        kind, text, _ = self._tokens[self._at]
-        return '"' if kind == "quoted" else text.lower()
-
-    def _accept(self, *words: str) -> bool:
-        found = self._peek() in words
-        self._at += found
-        return found
-
-    def _expect(self, word: str) -> None:
-        if not self._accept(word):
-            self._fail(repr(word))
-
     def _id(self) -> str:
-        kind, text, _ = self._tokens[self._at]
-        if kind not in ("name", "quoted"):
-            self._fail("a name")
-        self._at += 1
-        while kind == "quoted" and self._accept("+"):
+        is_quoted, text = self._peek().kind == "quoted", self._word()
+        while is_quoted and self._accept("+"):
             text += self._id()
         return " ".join(text.split())
 
@@ -145,13 +115,14 @@ class _Graph:
         while not self._accept("}"):
             if self._accept(";", ","):
                 continue
-            word, after = self._peek(), self._tokens[self._at + 1].text
-            if word in ("node", "graph", "edge") and after == "[":
+            token, after = self._peek(), self._peek(1)
+            word = token.text.lower()
+            if token.says("NODE", "GRAPH", "EDGE") and after.says("["):
                 self._at += 1
                 said = self._attributes()
                 label = said.get("label", label) if word == "graph" else label
                 of_edges = {**of_edges, **said} if word == "edge" else of_edges
-            elif after == "=" and self._tokens[self._at].kind != "mark":
+            elif after.says("=") and token.kind != "mark":
                 self._id()
                 self._at += 1
                 value = self._id()
@@ -164,7 +135,7 @@ class _Graph:
 
     def _chain(self, of_edges: dict[str, str], depth: int) -> list[str]:
         """Take a node, or edges from group to group of nodes."""
-        start = self._tokens[self._at].at if self._intake.options.by_line else 0
+        start = self._peek().at if self._intake.options.by_line else 0
         source = source_of(self._path, self._text.count("\n", 0, start) + 1, self._intake)
         groups = [self._group(of_edges, depth)]
         while self._accept("->", "--"):
@@ -196,9 +167,9 @@ class _Graph:
 
     def _group(self, of_edges: dict[str, str], depth: int) -> list[str]:
         """A node, or all of a subgraph."""
-        if self._accept("subgraph") and self._peek() != "{":
+        if self._accept("SUBGRAPH") and not self._peek().says("{"):
             self._id()
-            if self._peek() != "{":
+            if not self._peek().says("{"):
                 return []
         if self._accept("{"):
             return self._statements(of_edges, depth + 1)

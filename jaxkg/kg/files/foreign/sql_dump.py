@@ -11,11 +11,11 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, batched
-from jaxkg.kg.files.foreign.lines import numbered_lines, statements
+from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.tokens import Token, scan, statements
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.table import Declared, take_table
 
@@ -36,18 +36,6 @@ _CONSTRAINTS = frozenset(_CONSTRAINT_WORDS.split())
 _OF_TEXTS = ("TO_DATE", "TO_TIMESTAMP", "DATE", "TIMESTAMP", "CAST", "CONVERT")
 """What makes a date or the like of a text."""
 _BLANKS = {"n": " ", "r": " ", "t": " ", "0": ""}
-
-
-class _Token(NamedTuple):
-    """A token, and within how many brackets it stands; a bracket counts as outside its own."""
-
-    kind: str
-    text: str
-    depth: int
-
-    def says(self, *words: str) -> bool:
-        """Whether it is one of some words of SQL, or marks."""
-        return self.kind in ("name", "mark") and self.text.upper() in words
 
 
 @dataclasses.dataclass
@@ -107,7 +95,7 @@ def _rows(columns: list[str], known: list[str], table: _Table, intake: Intake) -
 
 def _statements(
     path: Path, intake: Intake, tables: dict[str, _Table]
-) -> Iterator[tuple[int, list[_Token]]]:
+) -> Iterator[tuple[int, list[Token]]]:
     """Statements as tokens; the lines of a COPY go to its table as they come."""
     numbered, pattern = numbered_lines(path, intake), _TOKEN
 
@@ -119,7 +107,7 @@ def _statements(
             yield number, ";" if line.strip().upper() == "GO" else line
 
     remarks = ("--", "#", ".", "\\")
-    found = statements(path, lines(), remarks, lambda text: _tokens(text, pattern), intake)
+    found = statements(path, lines(), remarks, lambda text: scan(text, pattern, _meaning), intake)
     for first, statement in found:
         yield first, statement
         if not (statement[0].says("COPY") and any(token.says("STDIN") for token in statement)):
@@ -136,32 +124,21 @@ def _statements(
             intake.tell("it breaks off within the rows of a COPY")
 
 
-def _tokens(text: str, pattern: re.Pattern[str]) -> list[_Token] | None:
-    """The tokens of a text; None where a quote or a comment is open."""
-    found, depth = list[_Token](), 0
-    for match in pattern.finditer(text):
-        kind, token = str(match.lastgroup), match[0]
-        if kind == "mark" and (token in "'\"`" or text.startswith("/*", match.start())):
-            return None
-        if kind == "text":
-            token = "" if match["kind"] in ("x", "X", "b", "B") else match["in"]
-            token = (_unescaped(token) if pattern is _ESCAPING else token).replace("''", "'")
-        elif kind == "escaped":
-            kind, token = "text", _unescaped(token.lstrip("eE")[1:-1]).replace("''", "'")
-        elif kind == "quoted":
-            token = token[1:-1].replace('""', '"')
-        depth -= kind == "mark" and token == ")"
-        if kind != "blank":
-            found.append(_Token(kind, token, depth))
-        depth += kind == "mark" and token == "("
-    return found
+def _meaning(match: re.Match[str]) -> tuple[str, str]:
+    kind, token = str(match.lastgroup), match[0]
+    if kind == "text":
+        token = "" if match["kind"] in ("x", "X", "b", "B") else match["in"]
+        token = (_unescaped(token) if match.re is _ESCAPING else token).replace("''", "'")
+    elif kind == "escaped":
+        kind, token = "text", _unescaped(token.lstrip("eE")[1:-1]).replace("''", "'")
+    return kind, token[1:-1].replace('""', '"') if kind == "quoted" else token
 
 
 def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: _BLANKS.get(found[1], found[1]), text)
 
 
-def _name(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
+def _name(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """The name of a table without its schema's, and the place after it."""
     while at < len(tokens) and tokens[at].says("ONLY", "IF", "NOT", "EXISTS", "TABLE"):
         at += 1
@@ -174,7 +151,7 @@ def _name(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
     return name, at
 
 
-def _listed(tokens: Sequence[_Token], at: int) -> list[str]:
+def _listed(tokens: Sequence[Token], at: int) -> list[str]:
     """The names in the brackets that open at a place; none where none do."""
     if at >= len(tokens) or not tokens[at].says("("):
         return []
@@ -182,18 +159,18 @@ def _listed(tokens: Sequence[_Token], at: int) -> list[str]:
     return [token.text for token in tokens[at:end] if token.kind in ("name", "quoted")]
 
 
-def _place(tokens: Sequence[_Token], word: str, start: int = 0) -> int:
+def _place(tokens: Sequence[Token], word: str, start: int = 0) -> int:
     """Where a word or mark comes first; -1 where it does not."""
     return next((at for at in range(start, len(tokens)) if tokens[at].says(word)), -1)
 
 
-def _insert(number: int, tokens: list[_Token], tables: dict[str, _Table], intake: Intake) -> None:
+def _insert(number: int, tokens: list[Token], tables: dict[str, _Table], intake: Intake) -> None:
     name, at = _name(tokens, _place(tokens, "INTO") + 1)
     values = _place(tokens, "VALUES", at)
     if not name or values < 0:
         return intake.leave_out("INSERTs without plain values")
     named, rows = _listed(tokens, at), tables.setdefault(name, _Table()).rows
-    row, cell = list[str](), list[_Token]()
+    row, cell = list[str](), list[Token]()
     for token in tokens[values + 1 :]:
         if token.depth == 0 and not token.says("(", ")", ","):
             break  # the end, or ON CONFLICT
@@ -208,7 +185,7 @@ def _insert(number: int, tokens: list[_Token], tables: dict[str, _Table], intake
             row = []
 
 
-def _cell(tokens: Sequence[_Token], intake: Intake) -> str:
+def _cell(tokens: Sequence[Token], intake: Intake) -> str:
     """What a cell says: a text, a number, the text that a date is made of; else nothing."""
     plain = [token for token in tokens if not token.text.startswith("_")]  # _binary 'text'
     values = [token.text for token in plain if token.kind in ("text", "number")]
@@ -221,11 +198,11 @@ def _cell(tokens: Sequence[_Token], intake: Intake) -> str:
     return ""
 
 
-def _create(tokens: list[_Token], tables: dict[str, _Table]) -> None:
+def _create(tokens: list[Token], tables: dict[str, _Table]) -> None:
     name, at = _name(tokens, _place(tokens, "TABLE"))
     if not name or at >= len(tokens) or not tokens[at].says("("):
         return
-    table, parts = tables.setdefault(name, _Table()), list[list[_Token]]([[]])
+    table, parts = tables.setdefault(name, _Table()), list[list[Token]]([[]])
     for token in tokens[at + 1 :]:
         if token.depth == 0:
             break
@@ -244,7 +221,7 @@ def _create(tokens: list[_Token], tables: dict[str, _Table]) -> None:
                 table.refers[column] = _name(part, refers + 1)[0]
 
 
-def _constraint(part: Sequence[_Token], table: _Table) -> None:
+def _constraint(part: Sequence[Token], table: _Table) -> None:
     """Take a key, or a reference of one column."""
     if (at := _place(part, "PRIMARY")) >= 0:
         table.keys = _listed(part, _place(part, "(", at))

@@ -315,18 +315,15 @@ def test_sql_dump():
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "scan", "line"),
+    ("name", "module", "line"),
     [
-        ("a.sql", sql_dump, "_tokens", "INSERT INTO a VALUES (1, 'x');\n"),
-        ("a.cypher", cypher, "tokens_of", "CREATE (:A {b: 'x'});\n"),
+        ("a.sql", sql_dump, "INSERT INTO a VALUES (1, 'x');\n"),
+        ("a.cypher", cypher, "CREATE (:A {b: 'x'});\n"),
     ],
 )
-def test_an_open_quote_is_looked_for_but_a_few_times(
-    tmp_path, monkeypatch, name, module, scan, line
-):
-    looks = []
-    plain = getattr(module, scan)
-    monkeypatch.setattr(module, scan, lambda *args: looks.append(1) or plain(*args))
+def test_an_open_quote_is_looked_for_but_a_few_times(tmp_path, monkeypatch, name, module, line):
+    looks, plain = [], module.scan
+    monkeypatch.setattr(module, "scan", lambda *args: looks.append(1) or plain(*args))
     (tmp_path / name).write_text(line.replace("'x'", "'x", 1) + line * 2000)
     with pytest.raises(JaxkgError, match=f"{name}:1: a text or comment that is not closed"):
         read_graph(tmp_path / name)
