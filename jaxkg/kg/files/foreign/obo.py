@@ -153,13 +153,12 @@ def read_graphs(path: Path, intake: Intake) -> None:
         for node in _objects(graph.get("nodes")):
             _node(node, intake)
         for edge in _objects(graph.get("edges")):
-            parts = [edge.get(part) for part in ("sub", "pred", "obj")]
-            if not all(isinstance(part, str) and part.strip() for part in parts):
-                intake.leave_out("edges without two ends and a relation")
-                continue
-            head, relation, tail = map(str, parts)
+            head, relation, tail = (_val(edge.get(part)) for part in ("sub", "pred", "obj"))
             relation = _LEADS.get(relation, "is a" if relation == "type" else relation)
-            intake.fact(head, relation, tail)
+            if head and relation and tail:
+                intake.fact(head, relation, tail)
+            else:
+                intake.leave_out("edges without two ends and a relation")
         for what in ("logicalDefinitionAxioms", "equivalentNodesSets", "domainRangeAxioms"):
             if count := len(_objects(graph.get(what))):
                 intake.leave_out(what, count)
@@ -168,32 +167,33 @@ def read_graphs(path: Path, intake: Intake) -> None:
 
 
 def _node(node: Mapping[str, Any], intake: Intake) -> None:
-    id, label = node.get("id"), node.get("lbl")
-    told = node.get("meta")
-    meta: Mapping[str, Any] = told if isinstance(told, dict) else {}
-    said = [one for one in _objects(meta.get("synonyms")) if isinstance(one.get("val"), str)]
-    synonyms = [one["val"].strip() for one in said if one["val"].strip()]
+    id, meta = node.get("id"), next(iter(_objects([node.get("meta")])), {})
     if not isinstance(id, str) or not id.strip():
         return intake.leave_out("nodes without an id")
-    names = [label.strip()] if isinstance(label, str) and label.strip() else []
+    synonyms = [*filter(None, map(_val, _objects(meta.get("synonyms"))))]
+    names = [*filter(None, [_val(node.get("lbl"))]), *synonyms]
     if node.get("type") == "PROPERTY":
-        return _relation(intake, id, names + synonyms)
+        return _relation(intake, id, names)
     curie = _CURIE.fullmatch(id)
-    for name in (*names, *synonyms, *([f"{curie[1]}:{curie[2]}"] if curie else [])):
+    for name in (*names, *([f"{curie[1]}:{curie[2]}"] if curie else [])):
         intake.name(id, name)
-    for name in synonyms:
-        intake.fact(id, "synonym", name)
     intake.sort(id, _SORTS.get(str(node.get("type")), "term"))
-    facts: list[tuple[Any, Any]] = [("definition", meta.get("definition"))]
+    facts: list[tuple[Any, Any]] = [("synonym", name) for name in synonyms]
+    facts += [("definition", meta.get("definition"))]
     for word, key in (("comment", "comments"), ("cross-reference", "xrefs"), ("subset", "subsets")):
-        told = meta.get(key)
-        facts += [(word, one) for one in told] if isinstance(told, list) else []
+        values = meta.get(key)
+        facts += [(word, value) for value in values] if isinstance(values, list) else []
     facts += [(one.get("pred"), one) for one in _objects(meta.get("basicPropertyValues"))]
     facts += [("status", "obsolete")] if meta.get("deprecated") is True else []
     for relation, value in facts:
-        value = value.get("val") if isinstance(value, dict) else value
-        if isinstance(relation, str) and isinstance(value, str) and value.strip() and relation:
-            intake.fact(id, relation, " ".join(value.split()))
+        if isinstance(relation, str) and relation and (text := _val(value)):
+            intake.fact(id, relation, " ".join(text.split()))
+
+
+def _val(value: Any) -> str:
+    """A text, or that under "val" of an object; "" of what is none."""
+    value = value.get("val") if isinstance(value, dict) else value
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _objects(several: Any) -> list[dict[str, Any]]:
