@@ -114,7 +114,9 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     """
     if format not in ("csv", "table"):
         return SEPARATORS[format]
-    first, second = _first_two(path, encoding)
+    blocks = row_blocks(path, encoding=encoding)
+    lines = (line for _, block in blocks for line in block if line.strip())
+    first, second = next(lines, ""), next(lines, "")
     tabs = first.count("\t")
     if tabs and tabs == second.count("\t") and tabs >= max(first.count(","), first.count(";")):
         return "\t"
@@ -200,13 +202,6 @@ def lines_above(lines: Sequence[str]) -> int:
         if parted and place and not lines[at - 1].strip() and over < line.count(parted[0]):
             return at
     return 0
-
-
-def _first_two(path: Path, encoding: str) -> tuple[str, str]:
-    """The first two lines that are not blank, or blanks."""
-    blocks = row_blocks(path, encoding=encoding)
-    lines = (line for _, some in blocks for line in some if line.strip())
-    return next(lines, ""), next(lines, "")
 
 
 def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:

@@ -8,6 +8,7 @@ import gzip
 import io
 import itertools
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -34,6 +35,7 @@ PACKED = (".gz", ".zst", ".zip")
 _ZIP = b"PK\x03\x04"
 _MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """What a file in UTF-16 begins with, and none in UTF-8."""
+_NOT_1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
@@ -256,7 +258,7 @@ def text_chunks(
             above = error.object[: error.start]
             mixed = "; but what stands above it reads as utf-8: is it of two encodings?"
             mixed = mixed if any(byte > 127 for byte in above) else ""
-            works = next(name for name in ("cp1252", "latin-1") if _reads(error.object, name))
+            works = "latin-1" if _NOT_1252.search(error.object) else "cp1252"
             raise JaxkgError(
                 f"{path}:{number + above.count(10)}: byte {offset} "
                 f"(0x{error.object[error.start]:02x}) is not {encoding} text ({error.reason}); the "
@@ -313,12 +315,3 @@ def line_at(path: Path, number: int, encoding: str = "utf-8") -> str:
     with open_bytes(path) as file:
         line = next(itertools.islice(file, number - 1, None), b"")
     return line.decode(encoding, errors="replace").rstrip("\r\n")
-
-
-def _reads(data: bytes, encoding: str) -> bool:
-    try:
-        # Incremental: the block may end inside a character.
-        codecs.getincrementaldecoder(encoding)().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -55,10 +55,6 @@ class Node:
     number: int
     labels: list[str]
     properties: dict[str, Any]
-
-    def labels_hold(self, labels: Sequence[str]) -> bool:
-        """Whether it has all of these labels."""
-        return all(label in self.labels for label in labels)
 
 
 @dataclasses.dataclass(eq=False)
@@ -168,7 +164,9 @@ class _Script(Tokens):
                 self._word()  # ON CREATE and ON MATCH say the same here
                 continue
             if clause in ("CREATE", "MERGE"):
-                self._patterns(rows, clause)
+                for row in self._each(rows):
+                    for _ in self._parts():
+                        self._path(row, clause)
             elif clause == "MATCH":
                 rows = self._match(rows)
             elif clause == "SET":
@@ -199,14 +197,12 @@ class _Script(Tokens):
 
     def _plain_value(self, row: Row) -> Any:
         token = self._next()
-        if token.kind == "text":
-            return token.text
-        if token.kind == "number":
+        if token.kind in ("text", "number"):
             return token.text
         if token.says("-", "+") and self._peek().kind == "number":
             return ("-" if token.text == "-" else "") + self._next().text
         if token.says("["):
-            return self._listed(row, "]")
+            return [self._value(row) for _ in self._until("]")]
         if token.says("{"):
             self._at -= 1
             return self._map(row)
@@ -216,7 +212,7 @@ class _Script(Tokens):
         if token.kind == "name" and word in ("true", "false", "null"):
             return None if word == "null" else word
         if self._accept("("):
-            inner = self._listed(row, ")")
+            inner = [self._value(row) for _ in self._until(")")]
             if len(inner) == 1 and isinstance(inner[0], str):
                 return inner[0]  # date('2020-01-01') and the like
             raise _Odd(f"values of the function {token.text[:20]}")
@@ -229,23 +225,20 @@ class _Script(Tokens):
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
-    def _listed(self, row: Row, closes: str) -> list[Any]:
-        values: list[Any] = []
+    def _until(self, closes: str) -> Iterator[None]:
+        """Once for each of what commas part before a mark that closes it."""
         while not self._accept(closes):
-            values.append(self._value(row))
+            yield
             if not self._accept(",") and self._peek().text != closes:
                 raise _Odd("values that are worked out")
-        return values
 
     def _map(self, row: Row) -> dict[str, Any]:
         found: dict[str, Any] = {}
         self._expect("{")
-        while not self._accept("}"):
+        for _ in self._until("}"):
             key = self._word()
             self._expect(":")
             found[key] = self._value(row)
-            if not self._accept(",") and self._peek().text != "}":
-                raise _Odd("values that are worked out")
         return found
 
     # What clauses do.
@@ -260,12 +253,11 @@ class _Script(Tokens):
             self._at = start
             yield row
 
-    def _patterns(self, rows: list[Row], clause: str) -> None:
-        for row in self._each(rows):
-            while True:
-                self._path(row, clause)
-                if not self._accept(","):
-                    break
+    def _parts(self) -> Iterator[None]:
+        """Once for each of what commas part."""
+        yield
+        while self._accept(","):
+            yield
 
     def _path(self, row: Row, clause: str) -> None:
         if self._peek(1).says("=") and self._is_word():
@@ -348,7 +340,7 @@ class _Script(Tokens):
         fits = (
             node
             for node in dict.fromkeys(some)
-            if node.labels_hold(labels)
+            if {*labels} <= {*node.labels}
             and all(node.properties.get(key) == value for key, value in said.items())
         )
         return list(itertools.islice(fits, most))
@@ -358,12 +350,10 @@ class _Script(Tokens):
         start = end = self._at
         for row in self._each(rows):
             patterns: list[tuple[str, list[str], dict[str, Any]]] = []
-            while True:
+            for _ in self._parts():
                 patterns.append(self._node_pattern(row))
                 if self._peek().text in ("-", "<"):
                     raise _Odd("statements that match relations")
-                if not self._accept(","):
-                    break
             where = self._where(row) if self._peek_word() == "WHERE" else []
             end = self._at
             choices = []
@@ -395,7 +385,7 @@ class _Script(Tokens):
 
     def _set(self, rows: list[Row]) -> None:
         for row in self._each(rows):
-            while True:
+            for _ in self._parts():
                 thing = row.get(self._word())
                 if self._peek().text == ":":
                     labels, said = self._labels(), {}
@@ -413,8 +403,6 @@ class _Script(Tokens):
                     self._change(thing, labels, said)
                 elif isinstance(thing, Edge):
                     thing.properties.update(said)
-                if not self._accept(","):
-                    break
 
     def _unwind(self, rows: list[Row]) -> list[Row]:
         found: list[Row] = []
@@ -430,13 +418,11 @@ class _Script(Tokens):
         if self._accept("*"):
             return rows
         pairs: dict[str, str] = {}
-        while True:
+        for _ in self._parts():
             name = self._word()
             as_other = self._peek_word() == "AS"
             self._at += as_other
             pairs[self._word() if as_other else name] = name
-            if not self._accept(","):
-                break
         return [{new: row[old] for new, old in pairs.items() if old in row} for row in rows]
 
 

@@ -89,7 +89,7 @@ def _records(path: Path, intake: Intake) -> Iterator[_Record]:
                     path, number, line, why, "LEVEL TAG value, as in '1 NAME Ann /Lee/'"
                 )
             continue
-        value = (found[4] or "").replace("@@", "@") if found[4] else ""
+        value = (found[4] or "").replace("@@", "@")
         if level and found[3] in ("CONC", "CONT"):
             open_ones[level - 1].texts.append(value if found[3] == "CONC" else f" {value}")
             record = _Record(number, "", found[3], [], [])
@@ -119,7 +119,8 @@ def _person(record: _Record, intake: Intake, source: str) -> None:
         intake.names.alias(record.id, f"{title.split()[0]} {names[0].split()[0]}")
     for one in record.below:
         if one.tag in _events():
-            _event(record.id, one, intake, source)
+            for word, value in _said(one):
+                intake.fact(record.id, word, value, source)
         elif one.tag == "SEX" and one.text in _SEXES:
             intake.fact(record.id, "sex", _SEXES[one.text], source)
         elif one.tag == "NAME":
@@ -129,13 +130,8 @@ def _person(record: _Record, intake: Intake, source: str) -> None:
             intake.leave_out(f"{one.tag[:40]} of people")
 
 
-def _event(id: str, record: _Record, intake: Intake, source: str) -> None:
-    """Take an event or attribute: what it says, when, where."""
-    for word, value in _said(record):
-        intake.fact(id, word, value, source)
-
-
 def _said(record: _Record) -> Iterator[tuple[str, str]]:
+    """What an event or attribute says: what it is, when, where."""
     called = next((one.text for one in record.of("TYPE") if one.text), "")
     own = called.lower() if record.tag in ("EVEN", "FACT") and called else _events()[record.tag]
     if record.text and record.text != "Y":

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.lines import joined_lines
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, surest
 
@@ -75,16 +75,17 @@ def read_key_lines(path: Path, intake: Intake) -> None:
 def _unfolded(path: Path, intake: Intake) -> Iterator[tuple[int, str]]:
     """Lines with those that go on with them, without comments; calendars, vCards and directories
     break within a word, and packages between two."""
-    began, text, between = 1, "", None
-    for number, line in numbered_lines(path, intake):
+    between: str | None = None
+
+    def rest_of(line: str) -> str | None:
+        nonlocal between
         if between is None and (key := line.partition(":")[0].lower().strip()):
             between = "" if key in ("begin", "version", "dn") else " "
-        if line[:1] in (" ", "\t") and text:
-            text += f"{between or ''}{line[1:]}"
-        elif not line.startswith("#"):
-            yield began, text
-            began, text = number, line.rstrip()
-    yield began, text
+        if line[:1] in (" ", "\t"):
+            return f"{between or ''}{line[1:]}"
+        return "" if line.startswith("#") else None
+
+    return joined_lines(path, intake, rest_of)
 
 
 def _said(key: str, parameters: str, text: str) -> tuple[str, list[Any]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.lines import joined_lines
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins, surest
 from jaxkg.kg.files.tables.record_names import Malformed
@@ -156,8 +156,16 @@ def read_tags(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line without a tag before any, more often than is tolerated.
     """
-    records, word, words = list[_Record](), "", dict[str, str]()
-    for number, line in numbered_lines(path, intake):
+    records, words, begun = list[_Record](), dict[str, str](), False
+
+    def rest_of(line: str) -> str | None:
+        nonlocal begun
+        match = _TAG.fullmatch(line)
+        if match:
+            begun = match[1] != "ER" and (begun or match[1] in _known()["tags"])
+        return None if match or not begun else f" {line.strip()}".rstrip()
+
+    for number, line in joined_lines(path, intake, rest_of):
         match = _TAG.fullmatch(line)
         tag, text = (match[1], (match[2] or "").strip()) if match else ("", line.strip())
         words = words or _known()["tags"].get(tag, {})
@@ -167,7 +175,9 @@ def read_tags(path: Path, intake: Intake) -> None:
             if text:
                 intake.bad.note(path, number, line, "no record begins so", "TY  - JOUR")
             continue
-        word = words.get(tag, tag) or word
+        elif text and not tag:
+            intake.leave_out("lines between records")
+        word = words.get(tag, tag)
         if tag and text:
             day = _DAY.fullmatch(text)
             text = "-".join(filter(None, day.groups())) if day else text
@@ -177,8 +187,6 @@ def read_tags(path: Path, intake: Intake) -> None:
             people = word in _known()["people"]
             text = _person([part.strip() for part in text.split(",")]) if people else text
             records[-1].setdefault(word, []).append(text)
-        elif text and word in records[-1]:
-            records[-1][word][-1] += f" {text}"
     _take(path, records, intake)
 
 

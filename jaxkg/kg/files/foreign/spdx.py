@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxkg.kg.files.foreign.lines import numbered_lines
+from jaxkg.kg.files.foreign.lines import joined_lines
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins
 from jaxkg.words import relation_words
@@ -25,6 +25,7 @@ _OWN = re.compile(r"^(package|file|snippet|document)(?=[A-Z])", re.IGNORECASE)
 _WHO = re.compile(r"(?:Person|Organization|Tool): (.*?)\s*(?:\([^()]*\))?")
 _NOTHING = ("NOASSERTION", "NONE")
 _OPENS, _CLOSES = "<text>", "</text>"
+_BEGUN = re.compile(rf"\s*[A-Za-z][A-Za-z0-9]*:\s*{_OPENS}")
 
 
 def read_spdx(path: Path, intake: Intake) -> None:
@@ -63,29 +64,26 @@ def read_spdx(path: Path, intake: Intake) -> None:
 
 def _tags(path: Path, intake: Intake) -> Iterator[tuple[int, str, str]]:
     """Tags with their values; a text over several lines is one."""
-    tag, began, parts = "", 0, list[str]()
-    for number, line in numbered_lines(path, intake):
-        if tag:
-            text, closed, _ = line.partition(_CLOSES)
-            parts.append(text)
-            if closed:
-                yield began, tag, " ".join(" ".join(parts).split())
-                tag = ""
-            continue
+    is_open = False
+
+    def rest_of(line: str) -> str | None:
+        nonlocal is_open
+        rest = f" {line}" if is_open else None
+        is_open = (is_open or _BEGUN.match(line) is not None) and _CLOSES not in line
+        return rest
+
+    for number, line in joined_lines(path, intake, rest_of):
         found = _TAG.fullmatch(line.strip())
-        if found is None:
-            if line.strip() and not line.lstrip().startswith("#"):
-                intake.bad.note(path, number, line, "no tag", "Tag: value")
-        elif found[2].startswith(_OPENS):
-            text, closed, _ = found[2].removeprefix(_OPENS).partition(_CLOSES)
-            if closed:
-                yield number, found[1], " ".join(text.split())
-            else:
-                tag, began, parts = found[1], number, [text]
-        else:
-            yield number, found[1], " ".join(found[2].split())
-    if tag:
-        intake.bad.note(path, began, tag, "a <text> that is not closed", "</text> after it")
+        value, closed = found[2] if found else "", True
+        if value.startswith(_OPENS):
+            value, closed, _ = value.removeprefix(_OPENS).partition(_CLOSES)
+        if found and closed:
+            yield number, found[1], " ".join(value.split())
+        elif found:
+            why = "a <text> that is not closed"
+            intake.bad.note(path, number, found[1], why, "</text> after it")
+        elif line.strip() and not line.lstrip().startswith("#"):
+            intake.bad.note(path, number, line, "no tag", "Tag: value")
 
 
 FORMATS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -365,7 +365,11 @@ def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
     ids = [ids_in(listed.records) for listed in found]
     known.ids.update(*ids)
     sizes = Counter(id for some in ids for id in some)
-    relations = [_are_relations(listed, known.ids) for listed in found]
+    firsts = ((next(iter(listed.records), None), listed.title) for listed in found)
+    relations = [
+        isinstance(first, dict) and is_relation(first, title, known.ids) is not None
+        for first, title in firsts
+    ]
     for last in (False, True):
         for listed, own, is_last in zip(found, ids, relations):
             if is_last == last:
@@ -374,15 +378,12 @@ def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
                 yield listed.title, enumerate(listed.records, start=1), not again
 
 
-def _are_relations(listed: Listed, known: set[str]) -> bool:
-    first = next(iter(listed.records), None)
-    return isinstance(first, dict) and is_relation(first, listed.title, known) is not None
-
-
 def _record(record: Any, asked: tuple[str, str, str] | None, source_key: str) -> tuple[Triple, str]:
     if not isinstance(record, dict):
         raise Malformed("not a JSON object")
-    keys = asked or _keys_of(record)
+    names = list(record)
+    at = header_columns(names)
+    keys = asked or (("head", "relation", "tail") if at is None else [names[one] for one in at])
     for key in keys:
         if key not in record:
             raise Malformed(f"no {key!r}")
@@ -408,15 +409,6 @@ def _end(value: Any, key: str) -> Named:
         None if name is None else text_of(name, f"{key}.name"),
         [text_of(alias, f"{key}.aliases") for alias in aliases],
     )
-
-
-def _keys_of(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    names = list(record)
-    found = header_columns(names)
-    if found is None:
-        return "head", "relation", "tail"
-    head, relation, tail = (names[at] for at in found)
-    return head, relation, tail
 
 
 def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str] | None:

@@ -9,6 +9,7 @@ told by a format's name: what is the same in shape is read the same.
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -249,7 +250,8 @@ def records_of(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     found = []
     texts = [key for key in value if key]
-    shared = _shared_start(texts) if len(texts) > 1 else ""
+    shared = os.path.commonprefix(texts if len(texts) > 1 else [])  # noqa: RUF071
+    shared = shared[: shared.rfind("/") + 1]
     for key, inner in value.items():
         known = any(inner[name] == key for name in inner if name.lower() in (*IDS, "name"))
         ids = [name for name in inner if name.lower() in IDS and not isinstance(inner[name], bool)]
@@ -322,13 +324,6 @@ def _headed(value: Any) -> Any:
     texts = all(isinstance(word, str) and word.strip() for word in header)
     unlike = len(set(map(str, header))) == len(header) and fits and rows
     return [dict(zip(header, row)) for row in rows] if texts and unlike else value
-
-
-def _shared_start(texts: list[str]) -> str:
-    """What all texts begin with, up to its last slash."""
-    low, high = min(texts), max(texts)
-    same = next((at for at, (a, b) in enumerate(zip(low, high)) if a != b), len(low))
-    return low[: low.rfind("/", 0, same) + 1]
 
 
 def _by_sort(listed: Listed) -> Iterator[Listed]:

@@ -74,7 +74,9 @@ def _state(
         intake.leave_out("statements that a value is unknown, or none")
         return
     said: dict[str, list[str]] = {}
-    if unit := _unit(statement.get("mainsnak")):
+    amount = _held(statement.get("mainsnak"))
+    unit = str(amount.get("unit", "1") if isinstance(amount, dict) else "1")
+    if unit != "1" and (unit := unit.rpartition("/")[2]):
         said["unit"] = [unit]
     for name, snaks in (statement.get("qualifiers") or {}).items():
         values = [_value(snak) for snak in snaks]
@@ -103,10 +105,14 @@ def _by_language(texts: Any, language: str) -> list[str]:
     return [texts[code]["value"] for code in ordered if "value" in texts[code]]
 
 
+def _held(snak: Any) -> Any:
+    held = snak.get("datavalue") if isinstance(snak, dict) else None
+    return held.get("value") if isinstance(held, dict) else None
+
+
 def _value(snak: Any) -> str | None:
     """What a snak says, as an id or a text; None where it says that nothing is known."""
-    held = snak.get("datavalue") if isinstance(snak, dict) else None
-    value = held.get("value") if isinstance(held, dict) else None
+    value = _held(snak)
     if isinstance(value, str):
         return value.strip() or None
     if not isinstance(value, dict):
@@ -122,13 +128,6 @@ def _value(snak: Any) -> str | None:
     if "id" in value:
         return str(value["id"])
     return f"Q{value['numeric-id']}" if "numeric-id" in value else None
-
-
-def _unit(snak: Any) -> str:
-    held = snak.get("datavalue") if isinstance(snak, dict) else None
-    value = held.get("value") if isinstance(held, dict) else None
-    unit = value.get("unit", "1") if isinstance(value, dict) else "1"
-    return "" if unit == "1" else str(unit).rpartition("/")[2]
 
 
 def _time(text: str, precision: Any) -> str:

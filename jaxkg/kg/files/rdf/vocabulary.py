@@ -66,7 +66,9 @@ class Vocabulary:
             self._built[subject][predicate].append(value)
             return subject.startswith("_:") or value.startswith("_:") or value == _NIL
         if predicate in _SAME and not value.startswith('"'):
-            self._join(subject, value)
+            first, second = self._root(subject), self._root(value)
+            if first != second:
+                self._same[second] = first
             return True
         if predicate in _ABOUT:
             self._about[subject][predicate] = value
@@ -83,11 +85,6 @@ class Vocabulary:
             self._to_blank.append((subject, predicate, value))
             return True
         return False
-
-    def _join(self, one: str, other: str) -> None:
-        first, second = self._root(one), self._root(other)
-        if first != second:
-            self._same[second] = first
 
     def _root(self, term: str) -> str:
         while term in self._same:

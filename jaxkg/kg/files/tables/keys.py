@@ -330,11 +330,6 @@ def _listed(cell: str) -> list[str]:
     return [match[1] for match in found if match] if all(found) else []
 
 
-def _plays_parts(table: str) -> bool:
-    """Whether rows that are called so are people, who manage and teach one another."""
-    return table in _PEOPLE or table.endswith(_FOLK)
-
-
 def _whole(text: str) -> bool:
     return text.isascii() and text.isdecimal()
 
@@ -360,7 +355,7 @@ def _meant(
         return [(keyed if key else having)[max(named)[1]]]
     if name in _SAME:
         return [table] if table in having else []
-    people = [one for one in having if any(map(_plays_parts, one.others))]
+    people = [one for one in having if any(o in _PEOPLE or o.endswith(_FOLK) for o in one.others)]
     people = [table] if table in people else people
     if len(told) > 1 and told[-1] in _BY:
         return people or having

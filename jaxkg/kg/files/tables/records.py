@@ -157,7 +157,8 @@ class Records:
         )
         self._of_sort = next((sort for sort, address in pairs if text and address in text), "")
         self._varied, self._no_names, self._local = _varying(objects)
-        self._alone = _never_several(objects)
+        lists = [(k, v) for item in objects for k, v in item.items() if isinstance(v, list)]
+        self._alone = {k for k, v in lists if v} - {k for k, v in lists if len(v) > 1}
         self._lists = _lists_of_numbers(objects, self.key)
         inside = {relation for record in objects for relation, _, _ in _objects_in(record)}
         lasts = Counter(relation_words(relation).lower().rpartition(" ")[2] for relation in inside)
@@ -456,16 +457,6 @@ def _is_place(key: str, value: list[Any]) -> bool:
         _is_place(key, item) if isinstance(item, list) else isinstance(item, int | float)
         for item in value
     )
-
-
-def _never_several(records: Iterable[dict[str, Any]]) -> set[str]:
-    """Keys of lists that hold one object at most."""
-    sizes: dict[str, int] = {}
-    for record in records:
-        for key, value in record.items():
-            if isinstance(value, list):
-                sizes[key] = max(sizes.get(key, 0), len(value))
-    return {key for key, size in sizes.items() if size == 1}
 
 
 def _lists_of_numbers(records: Sequence[dict[str, Any]], id: str) -> frozenset[str]:

@@ -58,6 +58,7 @@ _SHORT = 3
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
 _NAMES = ("name", "label", "title")
+_PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
 _CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
 _FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname")
@@ -345,8 +346,9 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     for at, column in enumerate(header.columns[1:], start=1):
         if relation_words(column).lower() in called and are_names([row[at] for row in rows]):
             return at
-    if coded and (own := [a for a, c in enumerate(header.columns) if _is_primary(c) and a]):
-        return own[0]
+    for at, column in enumerate(header.columns) if coded else ():
+        if at and _PRIMARY.fullmatch(relation_words(column).lower()):
+            return at
     said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
     many = numbers and len(rows) >= _ROWS_WITH_NAMES
     wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
@@ -386,12 +388,6 @@ def _own_key(header: _Header, rows: Sequence[Sequence[str]]) -> int:
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:
     return [cells[key], *cells[:key], *cells[key + 1 :]]
-
-
-def _is_primary(column: str) -> bool:
-    """Whether a column is called the first of several names or titles of a row."""
-    words = relation_words(column).lower().split()
-    return len(words) == 2 and words[0] in ("primary", "preferred") and words[1] in _NAMES
 
 
 def happenings(rows: Sequence[Sequence[str]]) -> bool:
@@ -520,9 +516,11 @@ def _whole_rows(
     keyless: bool,
 ) -> Iterator[Row]:
     """The rows that have an id and a cell a column; others are mended or told."""
+    # Where rows are tolerated one by one none is mended.
+    mends = not intake.options.strict and not intake.bad.allowed
     for number, written in rows:
         cells = [cell.strip() for cell in written]
-        if len(cells) != len(columns) and not _refuses(intake):
+        if len(cells) != len(columns) and mends:
             cells = _mended(written, len(columns), separator)
             if not cells:
                 intake.leave_out(RAGGED)
@@ -534,11 +532,6 @@ def _whole_rows(
         even = len(cells) == len(columns)
         why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
         intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
-
-
-def _refuses(intake: Intake) -> bool:
-    """Whether rows are refused, or tolerated one by one, that have more or fewer cells."""
-    return intake.options.strict or intake.bad.allowed > 0
 
 
 def _mended(cells: Sequence[str], width: int, separator: str) -> list[str]:
