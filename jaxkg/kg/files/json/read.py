@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections import Counter
@@ -54,7 +55,8 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         document: what the file holds, where it is no JSON and was read before.
     """
     options = intake.options
-    keys, provenance = _keys(path, options.columns), _no_position(path, options.provenance)
+    _no_position(path, options.provenance)
+    keys = _keys(path, options.columns)
     title = path.name.lstrip(".").split(".")[0]
     readings: list[str] = []
     known, beside = _Known(), list[str]()
@@ -64,7 +66,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         parts = _ordered(lists_in(document, title, beside), known)
     for name, part, sorted_by_title in parts:
         lone, start = name == title, len(intake.encoder)
-        reader = _Part(path, name, intake, keys, provenance, known, sorted_by_title, not lone)
+        reader = _Part(path, name, intake, keys, known, sorted_by_title, not lone)
         for numbered_records in batched(part):
             reader.take(numbered_records)
         last = len(intake.encoder)
@@ -101,41 +103,39 @@ _Numbered = tuple[int, Any]
 """The number of a line or element, and a record, or the text of one."""
 
 
+@dataclasses.dataclass
 class _Part:
     """Reads triples, or the records of one table with the relations among them.
 
     Attributes:
+        title: of the list.
+        keys: those of triples that were asked for.
+        known: the things of the file.
+        sorted_by_title: whether the title may say of what sort records are.
+        is_key: whether the title is the key of the list.
         records: the table; None where nothing is a thing.
         relations: relations taken.
+        of_triples: whether records are triples; None before the first.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        title: str,
-        intake: Intake,
-        keys: tuple[str, str, str] | None,
-        provenance: bool | str | None,
-        known: _Known,
-        sorted_by_title: bool,
-        is_key: bool,
-    ) -> None:
-        self.records: Records | None = None
-        self.relations = 0
-        self._path, self._title, self._intake = path, title, intake
-        self._keys, self._provenance, self._known = keys, provenance, known
-        self._sorted, self._is_key = sorted_by_title, is_key
-        self._triples: bool | None = True if keys is not None else None
-        self._source_key = provenance if isinstance(provenance, str) else "source"
-        self._by_line = provenance is True or intake.options.lines
+    path: Path
+    title: str
+    intake: Intake
+    keys: tuple[str, str, str] | None
+    known: _Known
+    sorted_by_title: bool
+    is_key: bool
+    records: Records | None = None
+    relations: int = 0
+    of_triples: bool | None = None
 
     def take(self, batch: list[_Numbered]) -> None:
         """Take some records with their numbers."""
-        columns: tuple[list[str], ...] = ([], [], [])
-        sources: list[str] = []
+        options, name, bad = self.intake.options, self.path.name, self.intake.bad
+        by_line = options.provenance is True or options.lines
         objects = [(number, *_parsed(item)) for number, item in batch]
-        if self._triples is None and _has_notes(objects):
-            self._intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
+        if self.of_triples is None and self.keys is None and _has_notes(objects):
+            self.intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
             del objects[0]
         sample = [record for _, record, _ in objects if not isinstance(record, Malformed)]
         for number, record, text in objects:
@@ -147,30 +147,31 @@ class _Part:
                 if not isinstance(record, Malformed):
                     text = text or json.dumps(record, ensure_ascii=False)
                 why, text = str(error), text.rstrip("\r")
-                self._intake.bad.note(self._path, number, text, why, self._expected)
+                bad.note(self.path, number, text, why, self._expected)
                 continue
-            source = source or (f"{self._path.name}:{number}" if self._by_line else "")
+            source = source or (f"{name}:{number}" if by_line else "")
+            source = "" if options.provenance is False else source
             for triple in triples:
-                for column, word in zip(columns, triple):
-                    column.append(word[0])
+                for word in triple:
                     if word[1] is not None or word[2]:
-                        self._intake.name(*word)
-                sources.append(source)
-        told = sources if self._provenance is not False and any(sources) else None
-        self._intake.encoder.add(*columns, sources=told)
+                        self.intake.name(*word)
+                (head, *_), (relation, *_), (tail, *_) = triple
+                self.intake.fact(head, relation, tail, source)
 
     @property
     def _expected(self) -> str:
         if self.records is not None:
             return f"an object with {self.records.key!r}"
-        return _EXPECTED.format(*(self._keys or ("head", "relation", "tail")))
+        return _EXPECTED.format(*(self.keys or ("head", "relation", "tail")))
 
     def _taken(self, record: Any, sample: list[Any]) -> tuple[list[Triple], str]:
         """The facts of a record, and where it says that it comes from."""
-        if self._triples is None:
-            self._triples = not links(self._title) and _is_triple(record)
-        if self._triples:
-            triple, source = _record(record, self._keys, self._source_key)
+        if self.of_triples is None:
+            asked = self.keys is not None
+            self.of_triples = asked or (not links(self.title) and _is_triple(record))
+        if self.of_triples:
+            own = self.intake.options.provenance
+            triple, source = _record(record, self.keys, own if isinstance(own, str) else "source")
             return [triple], source
         record = raised(plain(record))
         if (ends := self._relation(record)) is not None:
@@ -178,30 +179,31 @@ class _Part:
             return self._related(record, ends), ""
         if not isinstance(record, dict):
             raise Malformed("not a JSON object")
-        record, title = _sorted_as(record), self._title
+        record, title = _sorted_as(record), self.title
         if self.records is None:
             plains = (raised(plain(item)) for item in sample)
             things = [_sorted_as(item) for item in plains if self._relation(item) is None]
             own = sample[0].get("labels") if isinstance(sample[0], dict) else None
             title = _MIXED if isinstance(own, list) and own and isinstance(own[0], str) else title
-            listed = self._is_key and title == self._title
+            listed = self.is_key and title == self.title
             self.records = Records(
-                title, things, self._intake, sorted_by_title=self._sorted, listed=listed
+                title, things, self.intake, sorted_by_title=self.sorted_by_title, listed=listed
             )
-        own = self._provenance if isinstance(self._provenance, str) else None
+        own = self.intake.options.provenance
+        own = own if isinstance(own, str) else None
         thing, triples, source = self.records.facts(record, own)
-        for word, text in self._intake.folders.items():
+        for word, text in self.intake.folders.items():
             triples.append((thing, (word, None, []), (text, None, [])))
-        self._intake.name(*thing)  # it may have no fact of its own
+        self.intake.name(*thing)  # it may have no fact of its own
         called = record.get(self.records.key)
         if called is not None and str(called) != thing[0]:
-            self._known.nodes.setdefault(str(called), thing[0])
+            self.known.nodes.setdefault(str(called), thing[0])
         return triples, source
 
     def _relation(self, record: Any) -> Ends | None:
-        if not isinstance(record, dict) or self._keys is not None:
+        if not isinstance(record, dict) or self.keys is not None:
             return None
-        return is_relation(record, self._title, self._known.ids)
+        return is_relation(record, self.title, self.known.ids)
 
     def _related(self, record: dict[str, Any], ends: Ends) -> list[Triple]:
         """What a relation object says: a fact, and what is said of it."""
@@ -210,7 +212,7 @@ class _Part:
         rest = rest_of(record, ends)
         triples: list[Triple] = [(head, (relation, None, []), tail)]
         if rest:
-            node: Named = (self._intake.statement(head[0], relation, tail[0]), None, [])
+            node: Named = (self.intake.statement(head[0], relation, tail[0]), None, [])
             for word, end in ((SUBJECT, head), (PREDICATE, triples[0][1]), (OBJECT, tail)):
                 triples.append((node, (word, None, []), end))
             triples += said_of(rest, node)
@@ -221,10 +223,10 @@ class _Part:
         value = value[1] if isinstance(value, list) else value
         if not isinstance(value, dict):
             text = text_of(value, "id")
-            return self._known.nodes.get(text, text), None, []
+            return self.known.nodes.get(text, text), None, []
         key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
         text = text_of(value[key], "id")
-        node = self._known.nodes.get(text)
+        node = self.known.nodes.get(text)
         return (text, shown(value, key), []) if node is None else (node, None, [])
 
 

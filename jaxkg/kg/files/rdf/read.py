@@ -43,7 +43,6 @@ NAMES = (
 """What gives names where no label does."""
 
 _WORD = re.compile(r"(?:[A-Z][a-z]+)+")
-_BATCH = 1 << 16
 _LOOK = 1 << 13
 _LINES = ("ntriples", "nquads")
 _GRAPHS = ("nquads", "trig", "jsonld")
@@ -84,23 +83,12 @@ class RdfFiles:
 
     def take(self, path: Path, intake: Intake) -> None:
         """Take the statements of a file."""
-        encoder, names, options = intake.encoder, intake.names, intake.options
+        names, options = intake.names, intake.options
         graphs, astray = set[str](), list[str]()
         # Blank nodes of two files are two, also where they are called alike.
         quoted = Quoted(f"{len(self._quoted)}." if self._quoted else "")
         self._quoted.append(quoted)
-        provenance = bool(options.provenance)
-        self._source = path.name if provenance else ""
-        columns: tuple[list[str], ...] = ([], [], [])
-
-        def flush() -> None:
-            encoder.add(*columns, sources=[path.name] * len(columns[0]) if provenance else None)
-            self._relations.update(dict.fromkeys(columns[1]))
-            self._entities.update(dict.fromkeys(columns[0]))
-            self._entities.update(dict.fromkeys(columns[2]))
-            for column in columns:
-                column.clear()
-
+        self._source = path.name if options.provenance else ""
         with open_bytes(path, options.on_progress) as file:
             for subject, predicate, value, literal in statements(
                 path, file, intake.format, intake.bad, quoted, graphs.add, astray.extend
@@ -117,24 +105,22 @@ class RdfFiles:
                     names.label(value, literal[0])
                 if self._vocabulary.takes(subject, predicate, value):
                     continue
-                for column, term in zip(columns, (subject, predicate, value)):
-                    column.append(term)
-                if len(columns[0]) == _BATCH:
-                    flush()
-        flush()
+                self._fact(subject, predicate, value, intake)
         intake.tell(f"its {len(graphs)} named graphs read as one" if graphs else "")
         if astray:
             some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
             intake.tell(f"keys that its @context does not map left out ({some})")
+
+    def _fact(self, subject: str, predicate: str, value: str, intake: Intake) -> None:
+        intake.fact(subject, predicate, value, self._source)
+        self._relations[predicate] = self._entities[subject] = self._entities[value] = None
 
     def finish(self, intake: Intake) -> None:
         """Fold what vocabularies say into facts, and name entities and relations."""
         vocabulary, names = self._vocabulary, intake.names
         before = len(intake.encoder)
         for subject, predicate, value in vocabulary.folded():
-            intake.fact(subject, predicate, value, self._source)
-            self._relations[predicate] = None
-            self._entities |= {subject: None, value: None}
+            self._fact(subject, predicate, value, intake)
         encoder = intake.encoder
         if folded := len(encoder) - before:
             intake.tell(f"{folded:,} facts are those of restrictions, lists and blank nodes")

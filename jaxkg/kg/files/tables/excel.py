@@ -28,7 +28,7 @@ from jaxkg.kg.files.textfile import BadLines, extra, open_bytes
 EXCEL_ENDS = (".xlsx", ".xlsm", ".xls")
 
 _ROWS, _LAST_ROW = 1 << 11, 1 << 20
-_CHUNK, _CELL = 1 << 20, 1 << 12  # bytes of a sheet at a time, and of the end of a cell
+_CHUNK, _REST = 1 << 20, 1 << 20  # bytes of a sheet at a time, and what is kept of its end
 _OLE = b"\xd0\xcf\x11\xe0"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NO_VALUE = re.compile(rb"(?:</f>|<f[^>]*/>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
@@ -71,10 +71,12 @@ def read_excel(path: Path, intake: Intake) -> None:
     refused: list[str] = []
     known, shared = set[str](), set[str]()
     begun = []
-    for sheet in book.worksheets:
-        rows = cells.rows(path, sheet, _merged(path, data, sheet))
-        begun.append((sheet, *_first(rows)))
-    headers = [_header(first) for _, _, first, _ in begun]
+    sheets = book.worksheets
+    merged, lost = _guarded(path, lambda: _looked_through(path, data, sheets))
+    for sheet, some in zip(sheets, merged):
+        begun.append((sheet, *_first(cells.rows(path, sheet, some))))
+    firsts = (first[1] if first else () for _, _, first, _ in begun)
+    headers = [[" ".join(cell.split()) for cell in first] for first in firsts]
     for number, (sheet, titles, first, rows) in enumerate(begun):
         place = path.with_name(f"{path.name}:{sheet.title.replace('/', ' ')}")
         if first is None:
@@ -122,7 +124,7 @@ def read_excel(path: Path, intake: Intake) -> None:
     if cells.errors:
         some = ", ".join(sorted(cells.errors))
         said.append(f"{cells.errors.total()} cells of errors ({some}) left out")
-    if lost := _guarded(path, lambda: _without_value(data)):
+    if lost:
         said.append(
             f"{lost} formulas without a value left out: a spreadsheet program that opens and saves "
             "the file writes them"
@@ -150,6 +152,8 @@ def _guarded(path: Path, step: Callable[[], _T]) -> _T:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             return step()
+    except JaxkgError:
+        raise
     except _FAULTS as error:
         raise JaxkgError(f"{path}: not an Excel workbook, or a damaged one ({error})") from error
 
@@ -201,22 +205,35 @@ _MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,
 _MOST_MERGED = 10_000
 
 
-def _merged(path: Path, data: bytes, sheet: Any) -> list[_Merged]:
-    """Cells of a sheet that are merged down one column.
+def _looked_through(
+    path: Path, data: bytes, sheets: Sequence[Any]
+) -> tuple[list[list[_Merged]], int]:
+    """Of each sheet the cells that are merged down one column; and how many formulas come without a
+    value, which no spreadsheet program has reckoned.
 
     Raises:
-        JaxkgError: there are more than are read.
+        JaxkgError: there are more merged cells than are read.
     """
     from openpyxl.utils import column_index_from_string
 
+    merged, lost = list[list[_Merged]](), 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        name = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-        text = archive.read(name)[-_CHUNK:] if name in archive.namelist() else b""
-    found = [match.groups() for match in _MERGED.finditer(text)]
-    if len(found) > _MOST_MERGED:
-        raise JaxkgError(f"{path}: more than {_MOST_MERGED:,} merged cells; save it as CSV")
-    down = [(a.decode(), int(b), int(d)) for a, b, c, d in found if a == c]
-    return [(first, last, column_index_from_string(a) - 1) for a, first, last in down]
+        for sheet in sheets:
+            name, rest = str(getattr(sheet, "_worksheet_path", "")).lstrip("/"), b""
+            with archive.open(name) as part:
+                while chunk := part.read(_CHUNK):
+                    cells, end, rest = (rest + chunk).rpartition(b"</c>")
+                    lost += len(_NO_VALUE.findall(cells + end))
+                    rest = rest[-_REST:]
+            found = [match.groups() for match in _MERGED.finditer(rest)]
+            if len(found) > _MOST_MERGED:
+                raise JaxkgError(f"{path}: more than {_MOST_MERGED:,} merged cells; save it as CSV")
+            merged.append([
+                (int(first), int(last), column_index_from_string(column.decode()) - 1)
+                for column, first, other, last in found
+                if column == other
+            ])  # fmt: skip
+    return merged, lost
 
 
 def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
@@ -233,10 +250,6 @@ def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
             return titles, (number, cells), itertools.chain(rest, rows)
         titles += filled
     return titles, None, rows
-
-
-def _header(first: Row | None) -> list[str]:
-    return [" ".join(cell.split()) for cell in first[1]] if first is not None else []
 
 
 def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> bool | None:
@@ -270,21 +283,6 @@ def _cut(
         if row[0]:
             ids.add(row[0])
         yield number, row
-
-
-def _without_value(data: bytes) -> int:
-    """How many formulas come without a value: no spreadsheet program has reckoned them."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
-        found = 0
-        for name in parts:
-            rest = b""
-            with archive.open(name) as part:
-                while chunk := part.read(_CHUNK):
-                    cells, end, rest = (rest + chunk).rpartition(b"</c>")
-                    found += len(_NO_VALUE.findall(cells + end))
-                    rest = rest[-_CELL:]
-        return found
 
 
 FORMATS = (
