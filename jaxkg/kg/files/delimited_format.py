@@ -87,21 +87,17 @@ def read(path: Path, intake: Intake) -> None:
             reading += f"; if each row is a triple, name the format {format!r}"
         intake.tell(reading)
         return
-    if options.guess and format != "metaqa" and _names_and_texts(rows):
+    # Ids, names and texts: no head or relation comes again.
+    unnamed = len(rows) > _ENOUGH and all(len(row) == 3 for row in rows)
+    unnamed = unnamed and header_columns(rows[0]) is None
+    alone = unnamed and all(len(set(column)) == len(rows) for column in list(zip(*rows))[:2])
+    if options.guess and format != "metaqa" and alone:
         raise JaxkgError(
             f"{path}: three columns without names, the first two others in each row, so that "
             "none is a relation: write their names in the first line"
         )
     reading = read_delimited(path, intake)
     intake.tell(f"taken as triples{MAYBE_TABLE}" if looks is None else reading)
-
-
-def _names_and_texts(rows: list[list[str]]) -> bool:
-    """Whether rows of three columns are ids, names and texts: no head or relation comes again."""
-    whole = len(rows) > _ENOUGH and all(len(row) == 3 for row in rows)
-    if not whole or header_columns(rows[0]) is not None:
-        return False
-    return all(len(set(column)) == len(rows) for column in list(zip(*rows))[:2])
 
 
 def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:

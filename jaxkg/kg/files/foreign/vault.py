@@ -161,8 +161,9 @@ class _Note:
             return 0  # a rule, and no front matter
         places = {line.partition(":")[0].strip("\"' "): n for n, line in reversed(lines[1:end])}
         text = "\n".join(line for _, line in lines[:end])
+        text = _BARE_LINKS.sub(lambda link: link[1] + json.dumps(link[2], ensure_ascii=False), text)
         try:
-            documents = read_yaml(_BARE_LINKS.sub(_quoted, text), self._path.name)
+            documents = read_yaml(text, self._path.name)
         except JaxkgError as error:
             if isinstance(error.__cause__, ModuleNotFoundError):
                 raise
@@ -172,10 +173,6 @@ class _Note:
             number = places.get(key.partition(" ")[0], 1)
             self._say(key, value, source_of(self._path, number, self._intake))
         return end + 1
-
-
-def _quoted(link: re.Match[str]) -> str:
-    return link[1] + json.dumps(link[2], ensure_ascii=False)
 
 
 def _said(value: Any, key: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -17,10 +17,10 @@ from jaxkg.kg.files.exports import Columns, Edges
 from jaxkg.kg.files.json.cube import cube_rows
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name, rest_of
 from jaxkg.kg.files.json.shape import (
+    LISTS,
     Listed,
     ids_in,
     is_page,
-    is_plain_list,
     lists_in,
     named,
     plain,
@@ -31,10 +31,9 @@ from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.record_names import CALLED, Malformed, shown, text_of
-from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of
+from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of, statement
 from jaxkg.kg.files.tables.table import SORT
 from jaxkg.kg.files.textfile import line_blocks, text_chunks
-from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 
 _EXPECTED = (
     '{{"{}": ..., "{}": ..., "{}": ...}}, each a string or, for the ends, '
@@ -212,10 +211,8 @@ class _Part:
         rest = rest_of(record, ends)
         triples: list[Triple] = [(head, (relation, None, []), tail)]
         if rest:
-            node: Named = (self.intake.statement(head[0], relation, tail[0]), None, [])
-            for word, end in ((SUBJECT, head), (PREDICATE, triples[0][1]), (OBJECT, tail)):
-                triples.append((node, (word, None, []), end))
-            triples += said_of(rest, node)
+            node, parts = statement(self.intake, *triples[0])
+            triples += parts + said_of(rest, node)
         return triples
 
     def _end(self, value: Any) -> Named:
@@ -325,7 +322,7 @@ def _parts(
         return
     if path.stat().st_size > _WHOLE:
         found = pieces(path, title, beside, **how)
-        yield from _grouped((title if is_plain_list(name) else name, one) for name, one in found)
+        yield from _grouped((title if name.lower() in LISTS else name, one) for name, one in found)
         return
     whole = "".join(text_chunks(path, **how))
     try:

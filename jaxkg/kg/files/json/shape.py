@@ -42,7 +42,7 @@ _LISTS_WORDS = (
     "content entries response value values features body message payload graph resources "
     "bundle"
 )
-_LISTS = frozenset(_LISTS_WORDS.split())
+LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
 _NAMES = ("name", "title", "label")
 _FEW = 3
@@ -375,7 +375,7 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
     if not _calls(value):
         inside |= {key: [value[key]] for key in lone if _called(value[key], (*IDS, *_NAMES))}
     for key, inner in inside.items():
-        own = title if title and key.lower() in _LISTS else key
+        own = title if title and key.lower() in LISTS else key
         yield from _lists_in(inner, own, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
@@ -434,7 +434,7 @@ def _holds_records(value: Any, depth: int) -> bool:
 
 def _is_envelope(value: dict[str, Any], inside: dict[str, Any], title: str) -> bool:
     """Whether an object is but what holds lists, no thing with its parts."""
-    if any(key.lower() in _LISTS for key in inside):
+    if any(key.lower() in LISTS for key in inside):
         return True
     if not _calls(value, title):  # settings hold lists deep within, and say much beside
         return len(value) - len(inside) < _FEW or any(map(is_list, inside.values()))
@@ -477,14 +477,7 @@ def _called(value: Mapping[str, Any], words: tuple[str, ...]) -> str:
 def is_page(value: Any) -> bool:
     """Whether an object is a page of a list rather than a record."""
     held = value.items() if isinstance(value, dict) else ()
-    return any(key.lower() in _LISTS and is_list(inner) for key, inner in held) and not _calls(
-        value
-    )
-
-
-def is_plain_list(key: str) -> bool:
-    """Whether the key of a list does not say what is in it."""
-    return key.lower() in _LISTS
+    return any(key.lower() in LISTS and is_list(inner) for key, inner in held) and not _calls(value)
 
 
 def ids_in(records: list[Any]) -> set[str]:

@@ -101,16 +101,14 @@ def _written_in(value: Any) -> Any:
         return value
     written = {key: _written_in(held) for key, held in value.items()}
     if "@context" in written:
-        contexts = [_known(one) for one in _listed(value["@context"])]
+        contexts = [
+            _CONTEXTS.get(re.sub(r"^https?://", "", one).rstrip("/#"), one)
+            if isinstance(one, str)
+            else one
+            for one in _listed(value["@context"])
+        ]
         written["@context"] = contexts[0] if len(contexts) == 1 else contexts
     return written
-
-
-def _known(context: Any) -> Any:
-    if not isinstance(context, str):
-        return context
-    address = re.sub(r"^https?://", "", context).rstrip("/#")
-    return _CONTEXTS.get(address, context)
 
 
 def terms_left_out(path: Path, document: Any) -> list[str]:

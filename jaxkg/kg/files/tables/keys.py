@@ -261,7 +261,7 @@ def join_ends(
             if all(len(having) == 1 for having in rows.values()):
                 meant = {end: row_id(having[0].one, end) for end, having in rows.items()}
                 encoder.rename_ends(meant, some.first, some.last)
-                of = dict.fromkeys(having[0].one for having in rows.values())
+                of = sorted({having[0].one for having in rows.values()})
                 told[f"ends of edges mean rows called {' or '.join(of)} and a number"] = None
             elif any(rows.values()):
                 told["ends of edges left as numbers: not each is a row of one table"] = None

@@ -44,6 +44,7 @@ from jaxkg.kg.files.tables.record_names import (
 from jaxkg.kg.files.tables.table import (
     DIFFERENT,
     SORT,
+    come_again,
     full_name,
     happenings,
     labels_of,
@@ -115,7 +116,7 @@ class Records:
             words = relation_words(self.key).lower()
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
-        several = len(again) > 2 and len(set(again)) <= DIFFERENT * len(again)
+        several = len(again) > 2 and come_again(again)
         plain = [key for key in first if key != self.key and isinstance(first[key], str | int)]
         rows = [[str(item.get(key) or "") for key in (self.key, *plain)] for item in objects]
         happened = (several and "://" not in again[0]) or happenings(rows)
@@ -167,17 +168,17 @@ class Records:
         columns = list(first)
         self._labels = {columns[at]: columns[of] for of, at in labels_of(columns)}
 
-    def facts(self, record: Any, source_key: str | None) -> tuple[Named, list[Triple], str]:
+    def facts(
+        self, record: dict[str, Any], source_key: str | None
+    ) -> tuple[Named, list[Triple], str]:
         """A record's entity, its facts, and where it says that it comes from.
 
         Args:
             source_key: the key that says so.
 
         Raises:
-            Malformed: it is no object, is called nothing.
+            Malformed: it is called nothing.
         """
-        if not isinstance(record, dict):
-            raise Malformed("not a JSON object")
         record = titled(record)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
@@ -331,11 +332,8 @@ class Records:
         """A fact, and what is said of it."""
         triples: list[Triple] = [(head, _plain(relation.strip()), tail)]
         if any(value not in (None, "", [], {}) for value in said.values()):
-            node = _plain(self._intake.statement(head[0], relation.strip(), tail[0]))
-            for word, end in ((SUBJECT, head), (OBJECT, tail)):
-                triples.append((node, _plain(word), end))
-            triples.append((node, _plain(PREDICATE), _plain(relation.strip())))
-            triples += self._of(said, node)
+            node, parts = statement(self._intake, *triples[0])
+            triples += parts + self._of(said, node)
         return triples
 
     def _section(self, relation: str, record: dict[str, Any], head: Named) -> list[Triple]:
@@ -485,6 +483,15 @@ def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
 def _tells_sort(record: dict[str, Any]) -> bool:
     """Whether a record itself says of what sort it is."""
     return any(relation_words(key).lower() in SORT for key in record)
+
+
+def statement(
+    intake: Intake, head: Named, relation: Named, tail: Named
+) -> tuple[Named, list[Triple]]:
+    """A statement about a fact, and what leads from it to the parts of the fact."""
+    node = _plain(intake.statement(head[0], relation[0], tail[0]))
+    parts = ((SUBJECT, head), (PREDICATE, relation), (OBJECT, tail))
+    return node, [(node, _plain(word), end) for word, end in parts]
 
 
 def said_of(record: dict[str, Any], node: Named, within: str = "") -> list[Triple]:

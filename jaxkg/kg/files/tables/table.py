@@ -224,8 +224,9 @@ def take_table(
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:
             cells = [row for _, row in rows if len(row) == len(header.columns)]
-            key = _own_key(header, cells) if merged is None else 1
-            keyless = again = not key and _come_again(header, cells)
+            again = len(header.columns) > 2 and come_again(map(header.called, cells))
+            key = _own_key(header, cells, again) if merged is None else 1
+            keyless = again = not key and again
         called = key if merged is None else 0
         whole = _whole_rows(path, rows, header.columns, intake, separator, called, keyless=keyless)
         rows = list(whole)
@@ -241,7 +242,7 @@ def take_table(
         rows = [(number, _moved(cells, key)) for number, cells in rows] if key else rows
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
-            again = again or _come_again(header, [cells for _, cells in rows])
+            again = again or (len(header.columns) > 2 and come_again(firsts))
             if again or happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 told_once = _told_once(rows)
@@ -358,21 +359,20 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     return 1 if (many or said) and are_names([row[1] for row in rows]) else -1
 
 
-def _come_again(header: _Header, rows: Sequence[Sequence[str]]) -> bool:
+def come_again(ids: Iterable[str]) -> bool:
     """Whether much of what rows may be called comes again; blank cells call none."""
-    firsts = [*filter(None, (header.called(cells).strip() for cells in rows))]
-    again = bool(firsts) and len(set(firsts)) <= DIFFERENT * len(firsts)
-    return again and len(header.columns) > 2
+    called = [*filter(None, map(str.strip, ids))]
+    return bool(called) and len(set(called)) <= DIFFERENT * len(called)
 
 
-def _own_key(header: _Header, rows: Sequence[Sequence[str]]) -> int:
+def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool) -> int:
     """The column that calls rows and is not the first; 0 without.
 
     It is that of their codes, which others refer to, or where much of the first column comes again,
     that of their names.
     """
     columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
-    if rows and _come_again(header, rows):
+    if again:
         words = [relation_words(column).lower() for column in columns]
         places = (words.index(word) for word in _NAMES if word in words[1:])
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
