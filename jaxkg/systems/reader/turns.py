@@ -22,14 +22,31 @@ NAMES = (
 """Views of this module, in order."""
 
 
-def _merged(codes: tuple[int, ...], total: int) -> tuple[list[int], int]:
-    """Codes with there and back as one step: "films that share a director with it"."""
+_SAID = 0.5
+"""Cover from which on a word speaks of a relation."""
+
+
+def back(asked: Asked, code: int, after: int, find: Candidates) -> bool:
+    """Whether a step goes back over the one before, and no words of its own say so.
+
+    "Films that share a director with it" names the relation once, "films directed by its director"
+    twice, with words between.
+    """
+    if abs(code - after) != find.kg.num_relations:
+        return False
+    said = aligned(asked, code, find.vocabulary).cover >= _SAID
+    said |= aligned(asked, after, find.vocabulary).cover >= _SAID
+    return int(np.diff(said, prepend=False).sum() + said[-1:].sum()) < 4
+
+
+def _merged(asked: Asked, codes: tuple[int, ...], find: Candidates) -> tuple[list[int], int]:
+    """Codes with there and back as one step, and how often nothing says that it is back."""
     kept: list[int] = []
-    pairs, place = 0, 0
+    pairs, place, total = 0, 0, find.kg.num_relations
     while place < len(codes):
         kept.append(codes[place])
         if place + 1 < len(codes) and abs(codes[place] - codes[place + 1]) == total:
-            pairs += 1
+            pairs += back(asked, codes[place], codes[place + 1], find)
             place += 1
         place += 1
     return kept, pairs
@@ -102,7 +119,7 @@ def turn_views(asked: Asked, found: list[Candidate], find: Candidates) -> np.nda
         legs = candidate.legs or ((-1, candidate.relations),)
         steps = 0
         for mention, codes in legs:
-            merged, pairs = _merged(codes, total)
+            merged, pairs = _merged(asked, codes, find)
             rows[place, 5] += pairs
             steps += len(merged)
             if merged:

@@ -11,7 +11,8 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.corrections import nameless
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.turns import best_parts, best_turns, outwards
+from jaxkg.systems.reader.turns import back, best_parts, best_turns, outwards
+from jaxkg.systems.reader.views import NAMES, views
 from jaxkg.text import HashingEncoder
 
 FILMS = KnowledgeGraph.from_triples(
@@ -50,6 +51,26 @@ def test_a_reading_is_told_without_its_names():
     wordings = {nameless(FILMS, asked, c) for c in readings.of(asked)}
     assert "what [what it is directed by] is born in" in wordings
     assert "other things that are directed by what it is directed by" in wordings
+
+
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [
+        ("Which films were directed by the director of Alien?", False),
+        ("Which films share a director with Alien?", True),
+        ("Which films have the film director of Alien?", True),
+    ],
+)
+def test_a_step_back_is_said_where_its_relation_is_said_twice(question, unsaid):
+    readings = Readings(FILMS, None, ReaderSettings())
+    asked = readings.asked(question)
+    directed = FILMS.relation_code("directed_by")
+    there = directed, readings.vocabulary.inverse(directed)
+    assert back(asked, *there, readings.find) is unsaid
+    assert not back(asked, directed, directed, readings.find)
+    [same] = [c for c in readings.of(asked) if c.relations == there]
+    names = dict(zip(NAMES, views(asked, [same], readings.find)[0].tolist()))
+    assert names["returns"] == names["there and back"] == unsaid
 
 
 def test_the_graph_of_spoken_questions_has_their_answers():

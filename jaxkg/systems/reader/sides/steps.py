@@ -10,6 +10,7 @@ from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import directions, possessed
 from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.turns import back
 
 
 def step_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[str, float]:
@@ -42,7 +43,7 @@ def step_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[str
     found["direction"], found["inner direction"] = directions(asked, candidate, find)
     found["possessed"] = possessed(asked, candidate, find)
     found["twice met"], found["twice missed"] = _twice(asked, candidate, find)
-    found["returns"] = sum(abs(a - b) == total for a, b in itertools.pairwise(codes))
+    found["returns"] = sum(back(asked, a, b, find) for a, b in itertools.pairwise(codes))
     found["type asked"] = any(vocabulary.role(code) == "type" for code in codes)
     return found
 
