@@ -7,12 +7,14 @@ the other does without; that reading is offered, but does not answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from jaxkg.query import Rows, Total
+from jaxkg.query import Rows, Total, Where, children
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.holding import denied
 from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.sets.totals import says_adding
 
@@ -26,7 +28,7 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading leaves out what the question says beyond doubt."""
     if asked.cues.plainly and best.result not in ("yes", "no"):
         return True
-    if _affirmed(asked, best):
+    if _affirmed(asked, best) or _has_the_denied(asked, best, find):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
@@ -36,6 +38,19 @@ def _affirmed(asked: Asked, best: Candidate) -> bool:
     denial = asked.cues.negated
     denies = denial is not None and asked.cues.goes_on(denial)
     return denies and best.shape in ("path", "join", "extreme")
+
+
+def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a set does without the "no trainer" of those that are asked for."""
+    if best.shape not in ("class", "filter", "count"):
+        return False
+    names = {find.kg.relation_name(code) for code in denied(asked, find)}
+    nodes: list[Any] = [best.query] if names else []
+    for node in nodes:  # which grows
+        if isinstance(node, Where) and node.by == "count" and node.path[-1] in names:
+            return False
+        nodes += children(node)
+    return bool(names)
 
 
 def has_rival(

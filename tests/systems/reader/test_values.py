@@ -156,3 +156,19 @@ def test_numbers_that_grade_or_name_are_no_values():
     readings = Readings(_gym(), None, ReaderSettings())
     for question in ("Which 3 members pay the most?", "Which members pay 40?", "Who came 3 times?"):
         assert readings.asked(question).cues.bounds == (), question
+
+
+def test_a_set_is_not_answered_without_the_trainer_that_is_denied():
+    kg = _gym()
+    readings = Readings(kg, None, ReaderSettings())
+    asked = readings.asked("Which members have no trainer and pay less than 50?")
+    found = readings.of(asked)
+    less = [c for c in found if c.shape == "filter" and {kg.name(e) for e in c.ends} == {"Ben"}]
+    none = [c for c in found if c.shape == "filter" and c.measure == kg.relation_code("trainer")]
+    assert less
+    assert none
+    assert all(contradicted(asked, c, readings.find) for c in less)
+    assert {kg.name(end) for c in none for end in c.ends} == {"Dev"}
+    assert not any(contradicted(asked, c, readings.find) for c in none)
+    said = readings.asked("Which members have a trainer and pay less than 50?")
+    assert not any(contradicted(said, c, readings.find) for c in less)

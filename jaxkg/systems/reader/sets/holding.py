@@ -9,6 +9,7 @@ import numpy as np
 from jaxkg.query import Value, Where
 from jaxkg.systems.reader.language.lexicon.opposites import turned
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.words import singular
@@ -80,22 +81,18 @@ class Holding:
     def lacking(self, asked: Asked, bases: list[Candidate]) -> Iterator[Candidate]:
         """Those of sets of which a relation that is denied says nothing: "members without a
         trainer"; where no set is named, "who has no trainer?", of what is of their class."""
-        total, cues = self.kg.num_relations, asked.cues
-        denies = cues.negated is not None or cues.except_at is not None
-        codes = [c for c in range(total) if total <= _FEW and not self.vocabulary.role(c)]
-        for code in codes if denies else ():
-            said = asked.alignment.said(self.find.wordings(code))
-            if self.vocabulary.truths(code):
-                continue
-            if said and cues.denied(min(said)):
-                named = any(mention.first not in said for mention in asked.classes)
-                kinds = self.find.ends_classes(self.vocabulary.domain(code)[:_MANY])
-                own = () if named else map(self.find.class_set, kinds)
-                yield from self._without((*bases, *own), code, said)
+        for code, said in denied(asked, self.find).items():
+            named = any(mention.first not in said for mention in asked.classes)
+            kinds = self.find.ends_classes(self.vocabulary.domain(code)[:_MANY])
+            own = () if named else map(self.find.class_set, kinds)
+            yield from self._without((*bases, *own), code, said)
+        total = self.kg.num_relations
+        classes = [mention for mention in asked.classes if asked.cues.denied(mention.first)]
+        for code in range(total) if classes and total <= _FEW else ():
             # "Which members have no visits", where visits say whose they are.
             kinds = set(self.find.ends_classes(self.vocabulary.domain(code)[:_MANY]))
-            for mention in asked.classes:
-                if mention.kind in kinds and cues.denied(mention.first):
+            for mention in classes:
+                if mention.kind in kinds and not self.vocabulary.role(code):
                     apart = [base for base in bases if mention.kind not in base.classes]
                     yield from self._without(
                         apart, code + total, frozenset(range(mention.first, mention.last + 1))
@@ -113,3 +110,14 @@ class Holding:
                 query = Where(base.node, (self.kg.relation_name(code),), "=", none, by="count")
                 fields = {"fit": 1.0, "explained": base.explained | said}
                 yield self.measured.those(base, query, rest, code, **fields)
+
+
+def denied(asked: Asked, find: Candidates) -> dict[int, frozenset[int]]:
+    """Relations, none of true and false, that are said behind a "no", a "not" or a "without", with
+    the places of their words."""
+    cues, total = asked.cues, find.kg.num_relations
+    if (cues.negated is None and cues.except_at is None) or total > _FEW:
+        return {}
+    codes = [c for c in range(total) if not (find.vocabulary.role(c) or find.vocabulary.truths(c))]
+    said = {code: asked.alignment.said(find.wordings(code)) for code in codes}
+    return {code: words for code, words in said.items() if words and cues.denied(min(words))}

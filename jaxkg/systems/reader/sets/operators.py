@@ -90,7 +90,7 @@ class Operators:
             ]  # fmt: skip
             best = self.find.scored(asked, filtered)[:_WALKED_ON]
             made += [f for one in best for f in self.holding.all(asked, one) if len(f.ends)]
-            made += twice
+            made += [*twice, *self.holding.lacking(asked, best)]
             bases = [*self.find.scored(asked, [*filtered, *twice])[:20], *bases]
         if grade is not None and (cues.extreme is not None or not cues.bounds):
             sets = [*having, *bases]
