@@ -18,6 +18,8 @@ _MANY = 2_000
 """Entities of a set whose relations are looked at."""
 _FEW = 200
 """Relations up to which every one of a graph is looked at."""
+_DENIED = 4
+"""Relations that are denied, the first ones."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 _NAMED = 0.6
@@ -87,7 +89,7 @@ class Holding:
             own = () if named else map(self.find.class_set, kinds)
             yield from self._without((*bases, *own), code, said)
         total = self.kg.num_relations
-        classes = [mention for mention in asked.classes if asked.cues.denied(mention.first)]
+        classes = [each for each in asked.classes if asked.cues.denied(each.first)][:_DENIED]
         for code in range(total) if classes and total <= _FEW else ():
             # "Which members have no visits", where visits say whose they are.
             kinds = set(self.find.ends_classes(self.vocabulary.domain(code)[:_MANY]))
@@ -120,4 +122,5 @@ def denied(asked: Asked, find: Candidates) -> dict[int, frozenset[int]]:
         return {}
     codes = [c for c in range(total) if not (find.vocabulary.role(c) or find.vocabulary.truths(c))]
     said = {code: asked.alignment.said(find.wordings(code)) for code in codes}
-    return {code: words for code, words in said.items() if words and cues.denied(min(words))}
+    behind = {code: words for code, words in said.items() if words and cues.denied(min(words))}
+    return {code: behind[code] for code in sorted(behind, key=lambda c: min(behind[c]))[:_DENIED]}

@@ -37,6 +37,8 @@ _OPEN = 12
 """Relations, the nearest to the words, of which everything that has them is looked at."""
 _LARGEST = 200_000
 _LOOKED_AT = 20
+_ALONE = 4
+"""Numbers of a question that stand alone; more are a list of no meaning that is known."""
 _MANY = 2_000
 _NEAR = 0.25
 """Fit from which on what has a relation may be meant, beside those whose values are compared."""
@@ -118,16 +120,18 @@ class Measured:
         graded = {place + by for grade in grades for place in grade.words for by in (-1, 0, 1)}
         taken = names | cues.used | graded
         folded = cues.words.folded
-        for place, word in enumerate(folded):
-            number = word if word.isdecimal() else str(NUMERALS.get(word, ""))
-            if not number or place in taken:
-                continue
+        alone = {
+            place: word if word.isdecimal() else str(NUMERALS[word])
+            for place, word in enumerate(folded)
+            if place not in taken and (word.isdecimal() or word in NUMERALS)
+        }
+        for place, number in alone.items() if len(alone) <= _ALONE else ():
             before = next((p for p in range(place - 1, -1, -1) if folded[p] not in STOP), place)
             near = {before, place + 1, place + 2}
-            numbers = (c for c in range(self.kg.num_relations) if self._has(c, number))
-            having = [(code, alignment.said(self.find.wordings(code))) for code in numbers]
-            beside = any(said and not near.isdisjoint(said) for _, said in having)
-            if beside or (len(having) == 1 and len(number) > 1):
+            codes = [c for c in range(self.kg.num_relations) if self._has(c, number)]
+            said = (alignment.said(self.find.wordings(code)) for code in codes)
+            beside = any(places and not near.isdisjoint(places) for places in said)
+            if beside or (len(codes) == 1 and len(number) > 1):
                 yield Bound("=", number, words=(place,))
 
     def _has(self, code: int, number: str) -> bool:
