@@ -10,6 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from jaxkg.systems.reader.sets.alignment import SPEAKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.paths.quick import aligned
@@ -22,10 +23,6 @@ NAMES = (
 """Views of this module, in order."""
 
 
-_SAID = 0.5
-"""Cover from which on a word speaks of a relation."""
-
-
 def back(asked: Asked, code: int, after: int, find: Candidates) -> bool:
     """Whether a step goes back over the one before, and no words of its own say so.
 
@@ -34,8 +31,8 @@ def back(asked: Asked, code: int, after: int, find: Candidates) -> bool:
     """
     if abs(code - after) != find.kg.num_relations:
         return False
-    said = aligned(asked, code, find.vocabulary).cover >= _SAID
-    said |= aligned(asked, after, find.vocabulary).cover >= _SAID
+    said = aligned(asked, code, find.vocabulary).cover >= SPEAKS
+    said |= aligned(asked, after, find.vocabulary).cover >= SPEAKS
     return int(np.diff(said, prepend=False).sum() + said[-1:].sum()) < 4
 
 

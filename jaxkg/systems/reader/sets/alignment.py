@@ -26,7 +26,7 @@ _PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
 _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
-_SPEAKS = 0.5
+SPEAKS = 0.5
 """Cover from which on a word speaks of an element."""
 _SAID = 0.8
 """Share of a label's words from which on a question says it, and likeness of a word to one."""
@@ -143,7 +143,7 @@ class Alignment:
         """How often each word is there that is there more than once and speaks of an element."""
         if wordings not in self._often:
             cover = self.of(wordings).cover
-            said = (places for places in self.repeated if cover[list(places)].min() >= _SPEAKS)
+            said = (places for places in self.repeated if cover[list(places)].min() >= SPEAKS)
             self._often[wordings] = tuple(map(len, said))
         return self._often[wordings]
 
