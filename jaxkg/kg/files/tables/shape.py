@@ -122,12 +122,14 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     names, width = [word.casefold() for word in rows[0]], len(rows[0])
     if not _names_columns(names) or header_columns(names) is not None or is_edge_list(names):
         return False
-    if any("://" in name or name[:1] in "/{[" or len(name) > _LONGEST for name in names):
+    if any(
+        "://" in name or name.startswith(("/", "{", "[")) or len(name) > _LONGEST for name in names
+    ):
         return False
-    if any(map(_is_number, names)):
+    if any(map(_is_number, filter(None, names))):
         # Years are columns of what was then.
         below = [cell for row in rows[1:] if len(row) == width for cell in row[-1:] if cell]
-        first = next((at for at, name in enumerate(names) if _is_number(name)), 0)
+        first = next((at for at, name in enumerate(names) if name and _is_number(name)), 0)
         years = 0 < first < width - 1 and all(map(YEAR.fullmatch, names[first:]))
         values = sum(looks("number", cell) or cell == ":" for cell in below)
         return years and bool(below) and (values >= _MANY * len(below) or None)
@@ -183,7 +185,9 @@ def _three_columns(
 
 
 def _names_columns(names: Sequence[str]) -> bool:
-    """Whether words may name columns; several may be called alike, but for the first."""
+    """Whether words may name columns; several may be called alike, but for the first, which alone
+    may be blank, above the names of rows."""
     if any(name.startswith("/") or "://" in name for name in names):
         return False
-    return len(names) > 1 and all(names) and names[0] not in names[1:]
+    named = len(names) > 1 and all(names[1:]) and (names[0] or len(names) > 2)
+    return bool(named) and names[0] not in names[1:]

@@ -466,6 +466,8 @@ def _header_of(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
             f"parted by {separator!r}"
         )
+    if not cells[0] and all(cells[1:]) and "name" not in map(str.casefold, cells):
+        cells = ["name", *cells[1:]]
     if not all(cells) or cells[0] in cells[1:]:
         raise JaxkgError(
             f"{path}:{number}: {', '.join(cells)!r} is no header of a table: every column needs a "

@@ -260,6 +260,16 @@ def test_three_columns_are_a_table_where_the_middle_ones_differ_or_the_header_is
     assert ("Q1", "P31", "Q2") in facts(read(coded, "coded.csv"))
 
 
+def test_a_blank_above_the_names_of_rows_heads_them(read):
+    found = facts(read(",Rooms,Stars\nBellevue,42,4\nPost,20,3\n", "hotels.csv"))
+    assert {("Post", "Stars", "3"), ("Bellevue", "Rooms", "42")} <= set(found)
+    # An index says nothing, and is left out.
+    found = facts(read(",name,city\n0,Ann,Oslo\n1,Bo,Ely\n", "kb.csv"))
+    assert set(found) == {("Ann", "city", "Oslo"), ("Bo", "city", "Ely")}
+    with pytest.raises(JaxkgError, match="blank name"):
+        read("Ann,,Oslo\nBo,knows,Ann\n", "blank.csv")
+
+
 def test_a_day_is_no_name_of_what_happened_on_it(read):
     firings = "Date,Kiln,By,Peak\n2024-01-11,Old,Ann,1222\n2024-01-18,New,Bo,1276\n"
     told = []
