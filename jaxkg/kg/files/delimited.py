@@ -110,7 +110,8 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     """What parts the columns; of CSV a semicolon where the first line has no comma.
 
     It is one, too, where two lines have as many semicolons as each other, the first more of them
-    than commas: "Name;Price, net;Place". It is a tab where the first line has neither.
+    than commas: "Name;Price, net;Place". It is a tab, or what stands as often in the second line, a
+    bar, where the first line has neither.
     """
     if format not in ("csv", "table"):
         return SEPARATORS[format]
@@ -123,6 +124,8 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     if ";" in first:
         many = second.count(";") == first.count(";") > first.count(",")
         return ";" if many or "," not in first else ","
+    if "," not in first and 0 < first.count("|") == second.count("|"):
+        return "|"
     return "\t" if "\t" in first and "," not in first else ","
 
 

@@ -32,14 +32,14 @@ from jaxkg.kg.files.json import wikidata
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, holds
 from jaxkg.kg.files.rdf import read as rdf
-from jaxkg.kg.files.tables import excel, sqlite
+from jaxkg.kg.files.tables import excel, pages, sqlite
 from jaxkg.kg.files.textfile import members, open_bytes, plain_name
 from jaxkg.kg.mapping import MAPPING
 
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
     *(spdx, cypher, dot, networks, vault, known_tables, key_lines, references, graphrag, sql_dump),
-    documents,
+    *(documents, pages),
 )
 """A module a format, or some that are read alike."""
 
