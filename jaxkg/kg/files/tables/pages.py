@@ -24,7 +24,7 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "caption"))
 _SILENT = frozenset(("script", "style", "sup"))
 _LIKELY = 0.55
 """Score of a page by itself; beside other files it may be about them, and is not read."""
-_SPAN = 100
+_SPAN = 30
 """Cells that one may stand for; more are no table for people."""
 
 
