@@ -116,9 +116,7 @@ class Measured:
             alignment: of its words.
             names: places of words that are names.
         """
-        grades = (grade for grade in (cues.extreme, cues.comparative) if grade is not None)
-        graded = {place + by for grade in grades for place in grade.words for by in (-1, 0, 1)}
-        taken = names | cues.used | graded
+        taken = names | cues.used
         folded = cues.words.folded
         alone = {
             place: word if word.isdecimal() else str(NUMERALS[word])

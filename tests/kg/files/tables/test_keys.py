@@ -349,3 +349,5 @@ def test_what_codes_call_is_what_the_table_is_called(folder):
     graph = folder({"books.csv": books, "loans.csv": loans})
     found = named_facts(graph)
     assert {("Salt", "is a", "books"), ("loan 1", "isbn", "Salt")} <= found
+    shelves = named_facts(folder({"books.csv": "isbn,shelf,row\n1119,A,2\n1120,B,4\n"}))
+    assert ("1119", "is a", "isbn") in shelves

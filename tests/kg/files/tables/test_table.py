@@ -251,6 +251,8 @@ def test_what_has_several_rows_is_no_table_of_three_columns():
 def test_three_columns_are_a_table_where_the_middle_ones_differ_or_the_header_is_written_so(read):
     films = "year,title,director\n2013,Rush,Ann\n2013,Gone,Bo\n2014,Fury,Cy\n2014,Ida,Di\n"
     assert ("Fury", "year", "2014") in facts(read(films, "films.csv"))
+    titled = films.replace("year,title,director", "Year,Title,Director")
+    assert ("Fury", "Year", "2014") in facts(read(titled, "films.csv"))
     marks = "pupil,course,mark\nAnn,Math,A\nAnn,Art,B\nBo,Math,B\n"
     assert ("pupil", "Ann") in {(r, t) for _, r, t in facts(read(marks, "marks.csv"))}
     # Facts of one thing, a header that may be one of them, and codes of relations.
