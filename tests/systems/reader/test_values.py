@@ -155,6 +155,7 @@ def test_what_lacks_a_relation_and_numbers_that_stand_alone(question, meant):
 def test_numbers_that_grade_or_name_are_no_values():
     readings = Readings(_gym(), None, ReaderSettings())
     none = ("Which members pay 40?", "Who came 3 times?", "Who has the 3 fewest weekly visits?")
+    none += ("Who pays 39,000 a month?", "Who pays 000 a month?")
     for question in none:
         assert readings.asked(question).cues.bounds == (), question
 

@@ -118,10 +118,12 @@ class Measured:
         """
         taken = names | cues.used
         folded = cues.words.folded
+        digits = {place for place, word in enumerate(folded) if word.isdecimal()}
+        parts = {place for place in digits if {place - 1, place + 1} & digits}  # of "20,000"
         alone = {
-            place: word if word.isdecimal() else str(NUMERALS[word])
+            place: str(int(word)) if word.isdecimal() else str(NUMERALS[word])
             for place, word in enumerate(folded)
-            if place not in taken and (word.isdecimal() or word in NUMERALS)
+            if place not in taken | parts and (word.isdecimal() or word in NUMERALS)
         }
         for place, number in alone.items() if len(alone) <= _ALONE else ():
             before = next((p for p in range(place - 1, -1, -1) if folded[p] not in STOP), place)
