@@ -121,15 +121,13 @@ class Readings:
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
         masked |= left_out
         cues = self.facts.with_today(cues)
-        notes += (more := cut(len(cues.bounds), LIMITS.bounds, "numbers and dates"))
-        part |= bool(more)
-        cues = dataclasses.replace(cues, bounds=cues.bounds[: LIMITS.bounds]) if more else cues
         alignment = Alignment(cues, masked, self._labels_met())
         names = {place for mention in mentions for place in mention.words}
-        alone = (*self.operators.measured.numbers_alone(cues, alignment, names),)
-        if alone and len(cues.bounds) < LIMITS.bounds:
-            cues = dataclasses.replace(cues, bounds=(*cues.bounds, *alone)[: LIMITS.bounds])
-            alignment = Alignment(cues, masked, self._labels_met())
+        alone = self.operators.measured.numbers_alone(cues, alignment, names)
+        bounds, more = first_ones((*cues.bounds, *alone), LIMITS.bounds, "numbers and dates")
+        cues = dataclasses.replace(cues, bounds=tuple(bounds))
+        notes += more
+        part |= bool(more)
         notes += alignment.notes
         part |= bool(alignment.notes)
         notes += cut(len(cues.words.folded), LIMITS.sentence, "words in one sentence")

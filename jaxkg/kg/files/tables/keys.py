@@ -25,8 +25,8 @@ from jaxkg.words import relation_words, singular
 _NUMBER = re.compile(r"(\d+)(?:\.0+)?", re.ASCII)
 _CODE = re.compile(r"[^\W\d_]{1,5}[_-]?\d+")
 _LIST = re.compile(r"\s*[;,|]\s*")
-_CALLS = frozenset(("name", "label", "title"))
-"""Columns of what things are called."""
+NAMES = ("name", "label", "title")
+"""Columns of what things are called, the surest first."""
 _KEY_WORDS = "id ids no nr num number key code uid fk ref identifier index"
 KEY = frozenset(_KEY_WORDS.split())
 """Words of a header that say that a number is a key."""
@@ -133,7 +133,7 @@ def calls_codes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     (True, False)
     """
     words = [relation_words(column).lower() for column in columns]
-    named = not _CALLS.isdisjoint(words[1:]) and words[0] not in _CALLS
+    named = not set(NAMES).isdisjoint(words[1:]) and words[0] not in NAMES
     codes = [row[0].strip() for row in rows if row]
     coded = bool(codes) and all(code.isdecimal() or is_code(code) for code in codes)
     return named and coded and KEY.isdisjoint(words[0].split())
@@ -375,7 +375,7 @@ def other_names_in(columns: Sequence[str]) -> tuple[int, ...]:
     names = [
         place
         for place, said in enumerate(words)
-        if place and not {*_CALLS, "names"}.isdisjoint(said)
+        if place and not {*NAMES, "names"}.isdisjoint(said)
     ]
     kinds = [
         place for place in range(1, len(words)) if words[place][-1] in ("class", "type", "kind")

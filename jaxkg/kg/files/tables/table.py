@@ -18,6 +18,7 @@ from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import (
     KEY,
+    NAMES,
     TakenTable,
     calls_codes,
     is_code,
@@ -57,7 +58,6 @@ _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
-_NAMES = ("name", "label", "title")
 _PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
 _CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
@@ -233,7 +233,7 @@ def take_table(
         if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            if merged is None and cells[0].casefold() not in _NAMES:
+            if merged is None and cells[0].casefold() not in NAMES:
                 header = header._replace(name=max(header.name, 1))
         if one is None and (sums := totals([cells for _, cells in rows])):
             intake.leave_out("rows of totals", len(sums))
@@ -374,7 +374,7 @@ def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool) -> int
     columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
     if again:
         words = [relation_words(column).lower() for column in columns]
-        places = (words.index(word) for word in _NAMES if word in words[1:])
+        places = (words.index(word) for word in NAMES if word in words[1:])
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
         return next(filter(None, named), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
@@ -481,8 +481,8 @@ def _header_of(
     one, others = row_names(sort, title)
     if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
-    calls = _NAMES[:-1] if full_name(cells) else _NAMES  # somebody's title is a job
-    if words[0] in _NAMES:
+    calls = NAMES[:-1] if full_name(cells) else NAMES  # somebody's title is a job
+    if words[0] in NAMES:
         calls = ()  # beside names, "label" and "title" are something else: who sells a record
     name = next((words.index(name) for name in calls if name in words[1:]), -1)
     if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):

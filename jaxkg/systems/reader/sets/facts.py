@@ -133,9 +133,10 @@ class Facts:
     def _numbers(self, asked: Asked) -> Iterator[Bound]:
         """Numbers that are told of a fact, also those that stand alone: "played 429 matches"."""
         yield from asked.cues.bounds
-        names = {place for mention in asked.mentions for place in mention.words}
+        taken = {place for mention in asked.mentions for place in mention.words} | asked.cues.used
+        taken |= {place for bound in asked.cues.bounds for place in bound.words}
         for place, word in enumerate(asked.cues.words.folded):
-            if word.isdigit() and place not in asked.cues.used | names:
+            if word.isdigit() and place not in taken:
                 yield Bound("=", word, "", (place,))
 
     def _at(self, path: Candidate, bound: Bound) -> Iterator[Candidate]:
