@@ -23,6 +23,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.mapping import apply_mapping, mapping_beside, read_mapping
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import likely_column
+from jaxkg.words import singular
 
 
 def read_graph(
@@ -184,7 +185,10 @@ def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -
         intake.folders = columns_of(parts)
         if several and not intake.folders and parts:
             intake.folders = {"folder": parts[-1]}
-        intake.beside = set[str]().union(*firsts[:at], *firsts[at + 1 :])
+        rows = {
+            singular(other.name.split(".")[0].casefold()) for other, _ in files if other != file
+        }
+        intake.beside = rows.union(*firsts[:at], *firsts[at + 1 :])
         _read_file(file, choice.format, intake)
         reading, intake.readings = "; ".join(intake.readings), []
         if reading.startswith(PLAIN_TABLE):

@@ -125,18 +125,20 @@ def is_code(value: object) -> bool:
 
 
 def calls_codes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first column is called as its codes are, beside names of what these call: the
-    ISBN of books.
+    """Whether the first column is called as its codes are: the plate of cars; where these are but
+    numbers, beside names of what they call: the ISBN of books.
 
     >>> rows = [["1119", "Roots", "2"], ["1120", "Salt", "4"]]
     >>> calls_codes(["isbn", "title", "shelf"], rows), calls_codes(["book_id", "title"], rows)
     (True, False)
+    >>> calls_codes(["plate", "make"], [["KX-204", "Fiat"]])
+    True
     """
     words = [relation_words(column).lower() for column in columns]
-    named = not set(NAMES).isdisjoint(words[1:]) and words[0] not in NAMES
+    named = not set(NAMES).isdisjoint(words[1:])
     codes = [row[0].strip() for row in rows if row]
-    coded = bool(codes) and all(code.isdecimal() or is_code(code) for code in codes)
-    return named and coded and KEY.isdisjoint(words[0].split())
+    coded = bool(codes) and all(is_code(code) or (named and code.isdecimal()) for code in codes)
+    return coded and words[0] not in NAMES and KEY.isdisjoint(words[0].split())
 
 
 def row_id(one: str, written: str) -> str:

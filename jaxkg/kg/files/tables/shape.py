@@ -145,11 +145,18 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     if width == 2:
         is_even = len(below) == len(rows) - 1
         return is_even and (all_values(columns[1]) or (written_otherwise and len(below) > 1))
-    if width > 3:
+    if width > 3 or _refers_twice(names):
         return True
     if set(names) & set.union(*folded):
         return False
     return _three_columns(*columns, header_differs=written_otherwise)
+
+
+def _refers_twice(names: Sequence[str]) -> bool:
+    """Whether two columns are keys, `student_id` and `course_id`, and none tells relations."""
+    words = [relation_words(name).split() for name in names]
+    keys = sum(len(some) > 1 and some[-1] in KEY for some in words)
+    return keys > 1 and not any(word in HEADER[1] for some in words for word in some)
 
 
 def _is_number(name: str) -> bool:

@@ -54,6 +54,8 @@ _LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
 _TAGS = re.compile(r"(?:<[^<>\s]+>)+")
 _OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
 _OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
+_ARE_NODES = re.compile(r"(?:.*[-_ ])?(?:nodes?|vertices|entities)", re.I)
+"""Titles of tables of things of all classes, whose `label` beside a name is the class."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
@@ -66,7 +68,8 @@ _LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname
 _ANY_WORDS = (
     "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
     "entity subject object head node vertex source from thing name names label title text first "
-    "last given family forename surname vorname nachname"
+    "last given family forename surname vorname nachname full common display official preferred "
+    "short original"
 )
 _ANY = frozenset(_ANY_WORDS.split())
 """Words of a first column's header that do not say what its rows are."""
@@ -485,10 +488,13 @@ def _header_of(
     if words[0] in NAMES:
         calls = ()  # beside names, "label" and "title" are something else: who sells a record
     name = next((words.index(name) for name in calls if name in words[1:]), -1)
-    if name < 0 and len(cells) > 2 and not _ANY.isdisjoint(relation_words(words[0]).split()):
-        own = {f"{some} name" for some in ("full", "display", *others)}
+    if name < 0 and not _ANY.isdisjoint(relation_words(words[0]).split()):
+        # Of two columns the second one may be but another name.
+        own = {f"{some} name" for some in (("full", "display", *others) if words[2:] else (one,))}
         name = next((at for at, word in enumerate(words) if relation_words(word) in own and at), -1)
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
+    if name >= 0 and words[name] == "name" and "label" in words and _ARE_NODES.fullmatch(title):
+        cells[words.index("label")] = by
     parts = full_name(cells) if name < 0 else None
     places = tuple(cells.index(part) for part in parts or ())
     return _Header(cells, name, places, sort if by else "", by, one, others, "", labels_of(cells))

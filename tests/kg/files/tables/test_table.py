@@ -345,3 +345,43 @@ def test_rows_with_codes_are_called_by_the_column_of_names_beside_them(read):
     for text in (orders, rooms, cars, refers):
         graph, key = read(text, "rows.csv"), text.split("\n")[1].split(",")[0]
         assert graph.name(graph.entity(key)) == key
+
+
+def test_three_columns_of_which_two_are_keys_are_a_table(read):
+    text = "student_id,course_id,grade\ns1,c1,A\ns1,c4,B\ns2,c1,A\n"
+    grades = facts(read(text, "enrollments.csv"))
+    assert [fact[1] for fact in grades].count("course_id") == 3
+    assert rows_are_entities([["head_id", "relation_id", "x"], ["a", "b", "c"]]) is not True
+
+
+def test_columns_called_as_the_rows_of_another_file_head_a_table(folder):
+    files = {
+        "students.csv": "id,name,year\ns1,Nora,2\ns2,Ravi,3\n",
+        "grades.csv": "student,course,grade\ns1,Cell,A\ns1,Gene,B\ns2,Cell,A\n",
+    }
+    graph = folder(files)
+    assert {fact[1] for fact in facts(graph)} >= {"student", "course", "grade"}
+
+
+def test_of_nodes_with_a_name_the_label_is_the_class(read):
+    text = "id,label,name,country\nn1,Supplier,Alpine,Austria\nn2,Factory,Plant Ost,Germany\n"
+    assert ("n2", "is a", "Factory") in facts(read(text, "nodes.csv"))
+    assert ("n2", "label", "Factory") in facts(read(text, "plants.csv"))
+
+
+def test_two_columns_of_a_key_and_its_name(folder):
+    files = {
+        "categories.csv": "category_id,category_name\n1,Lighting\n2,Furniture\n",
+        "products.csv": "product_id,product_name,category_id\n11,Lamp,1\n12,Chair,2\n",
+    }
+    graph = folder(files)
+    row = graph.triples[[fact[1] == "category_id" for fact in facts(graph)]][1]
+    assert (graph.name(row[0]), graph.name(row[2])) == ("Chair", "Furniture")
+
+
+def test_rows_are_of_the_class_that_the_title_says_where_codes_call_them(read):
+    text = "plate,make,owner\nKX-204,Volvo,Ruth\nLM-778,Toyota,Karl\n"
+    assert ("KX-204", "is a", "cars") in facts(read(text, "cars.csv"))
+    assert ("Lavender", "is a", "plants") in facts(
+        read("common_name,height,light\nLavender,60,sun\nFern,100,shade\n", "plants.csv")
+    )
