@@ -20,6 +20,8 @@ from jaxkg.systems.reader.sets.totals import says_adding
 
 _NAMED, _AS_WELL = 0.8, 0.05
 """Share of a label's words that names a measure; how much less fits a grade as well."""
+_FIRST = 3
+"""Things of a set whose names are looked at."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
 
@@ -29,6 +31,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if asked.cues.plainly and best.result not in ("yes", "no"):
         return True
     if _affirmed(asked, best) or _has_the_denied(asked, best, find):
+        return True
+    if _is_no_person(asked, best, find):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
@@ -51,6 +55,17 @@ def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
             return False
         nodes += children(node)
     return bool(names)
+
+
+def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to rows that are called by numbers or codes and are of a class that
+    is none of persons: "who repaired LM-778", and no repair R4."""
+    if asked.cues.wants != "person" or best.result or not len(best.ends):
+        return False
+    kinds, vocabulary = find.end_classes(best), find.vocabulary
+    names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
+    coded = all(any(map(str.isdigit, name)) for name in names)
+    return coded and bool(kinds) and not any(map(vocabulary.is_of_persons, kinds))
 
 
 def has_rival(

@@ -40,8 +40,8 @@ _HAVING = frozenset(["has", "have", "had", "is", "was", "are", "were", "hat", "i
 _SITUATED = words("sorts.situated")
 """Words before an "in" that a place follows."""
 
-_ROLES = dict.fromkeys(map(singular, words("sorts.place")), "place")
-_ROLES |= dict.fromkeys(map(singular, words("sorts.person")), "person")
+ROLES = dict.fromkeys(map(singular, words("sorts.place")), "place")
+ROLES |= dict.fromkeys(map(singular, words("sorts.person")), "person")
 """Nouns that say what someone or something is: "person" or "place"."""
 
 _FEATURES = dict.fromkeys(words("sorts.local"), "place")
@@ -215,7 +215,7 @@ def general_sort(
                 {_FEATURES.get(w) or _FEATURES.get(singular(w)) for w in words} if ahead else set()
             )
             if not ahead and words:
-                told = {_ROLES.get(singular(words[-1]))}
+                told = {ROLES.get(singular(words[-1]))}
                 if words[-1] in ("in", "at") and len(words) > 1:
                     told = {"place"} if words[-2] in _SITUATED else set()
             votes.update(kind for kind in told if kind)
@@ -257,7 +257,7 @@ def _words(
 
 def _tells_head(word: str) -> bool:
     """Whether what stands before a word in a label is what its head is: "member since"."""
-    return word in _TELL_HEADS or singular(word) in _ROLES
+    return word in _TELL_HEADS or singular(word) in ROLES
 
 
 def _says(word: str) -> bool:

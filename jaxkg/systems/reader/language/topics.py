@@ -21,7 +21,7 @@ from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.words import relation_words, singular
+from jaxkg.words import is_blank, relation_words, singular
 
 _LONGEST = 9
 _ID = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])[^\s?!,;\"'()]+[^\s?!.,:;\"'()]")
@@ -368,6 +368,8 @@ class TopicFinder:
         """Names that all these words are part of, where there are few such names."""
         sets = [index.by_word.get(word, set()) for word in words if word not in STOP]
         rows = set.intersection(*sets) if sets and all(sets) else set()
+        if all(map(str.isdecimal, words)):  # the number of a row without an id is no name
+            rows = {row for row in rows if not is_blank(self.vocabulary.kg.entity_ids[row])}
         if all(word in self._schema_words or word in STOP for word in words):
             return []
         capital = first > 0 and any(word != word.lower() for word in written)

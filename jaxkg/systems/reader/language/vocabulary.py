@@ -25,7 +25,7 @@ from jaxkg.systems.reader.language.class_words import (
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.names import relation_wordings
-from jaxkg.systems.reader.language.sorts import Sort, general_sort, inferred_sorts
+from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
 from jaxkg.words import relation_words, singular
 
 _BOTH_WAYS = re.compile(
@@ -44,6 +44,8 @@ _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "
 _BITS = {"1", "0"}
 """What stands for true and false where a relation leads to both, and to nothing else."""
 _HAVING, _MEMBERS = 2_000, 100
+_TABLES, _HEADS = 100, 200_000
+"""Classes, and heads of a relation, up to which it is looked how they part these."""
 _OF_CLASS = 0.9
 """Share of a relation's heads that are of the class with which its label begins."""
 _SAMPLE = 400
@@ -369,6 +371,30 @@ class Vocabulary:
         """ "person" or "place" where the entities of a class are such, else ""."""
         last = self.class_words(kind)[-1]
         return last if last in ("person", "place") else ""
+
+    def parts(self, code: int) -> frozenset[int]:
+        """Classes that part those who have a relation to things of a class, as tables part the rows
+        that refer to others; none where one is of two, and of very many classes or heads."""
+        if code not in self._parts:
+            heads, tails = self.domain(code), self.domain(self.inverse(code))
+            classes = [kind for kind in self.classes if kind not in self.sorts]
+            few = len(classes) <= _TABLES and len(heads) <= _HEADS
+            refers = few and len(tails) > 0 and bool(self.kinds_of(int(tails[0])))
+            every = classes if refers else ()
+            within = {kind: int(np.isin(heads, self.classes[kind]).sum()) for kind in every}
+            parts = frozenset(kind for kind in within if within[kind])
+            apart = len(parts) > 1 and sum(within.values()) == len(heads)
+            self._parts[code] = parts if apart else frozenset()
+        return self._parts[code]
+
+    @functools.cached_property
+    def _parts(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def is_of_persons(self, kind: int) -> bool:
+        """Whether the entities of a class are persons, as their relations or its names say."""
+        words = " ".join(self.class_words(kind)).split()
+        return any(ROLES.get(singular(word)) == "person" for word in words)
 
     @functools.cached_property
     def kind_words(self) -> frozenset[str]:

@@ -60,12 +60,23 @@ class Candidates(Walks):
         kinds = named_classes(asked) or {kind for kind in alike if alike[kind] >= _MEANT}
         if asked.cues.wants == "person":  # "everybody at Quill" is nothing else that is of Quill
             kinds = kinds or self._people
-        kept = self.scored(asked, self.with_classes(kinds, best[:_BEST]))
+        parted = self._parted(best[:_BEST], kinds)
+        kept = self.scored(asked, [*self.with_classes(kinds, best[:_BEST]), *parted])
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
         kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
         from_classes = self.from_classes(asked, classes)
         every = self.marked(asked, classes)
         return ranked([*best[: self._looked_at], *kept, *every, *from_classes])
+
+    def _parted(self, paths: list[Candidate], kinds: set[int]) -> list[Candidate]:
+        """What one relation leads back to, a class at a time, but for those of `kinds`: of a stage
+        both gigs and sponsors may tell."""
+        parted, total = [], self.kg.num_relations
+        for path in paths:
+            if path.last >= total and not path.classes:
+                parts = self.vocabulary.parts(path.last - total)
+                parted += self.with_classes(set(parts - kinds), [path])
+        return parted
 
     def _wanted(self, paths: list[Candidate]) -> list[Candidate]:
         """Those of one topic that something is made of, of its paths, the best first."""

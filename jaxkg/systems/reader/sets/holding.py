@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jaxkg.query import Value, Where
+from jaxkg.query import Difference, Node, Value, Where
 from jaxkg.systems.reader.language.lexicon.opposites import turned
+from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
@@ -20,6 +21,8 @@ _FEW = 200
 """Relations up to which every one of a graph is looked at."""
 _DENIED = 4
 """Relations that are denied, the first ones."""
+_FORM = 0.85
+"""Likeness from which on a word is a form of a class's name."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation of true and false is taken as named."""
 _NAMED = 0.6
@@ -89,27 +92,56 @@ class Holding:
             own = () if named else map(self.find.class_set, kinds)
             yield from self._without((*bases, *own), code, said)
         total = self.kg.num_relations
-        classes = [each for each in asked.classes if asked.cues.denied(each.first)][:_DENIED]
-        for code in range(total) if classes and total <= _FEW else ():
+        classes = self._denied_classes(asked) if total <= _FEW else {}
+        for code in range(total) if classes else ():
             # "Which members have no visits", where visits say whose they are.
-            kinds = set(self.find.ends_classes(self.vocabulary.domain(code)[:_MANY]))
-            for mention in classes:
-                if mention.kind in kinds and not self.vocabulary.role(code):
-                    apart = [base for base in bases if mention.kind not in base.classes]
-                    yield from self._without(
-                        apart, code + total, frozenset(range(mention.first, mention.last + 1))
-                    )
+            heads = self.vocabulary.domain(code)
+            for kind, places in classes.items():
+                rows = heads[np.isin(heads, self.vocabulary.classes[kind])]
+                if len(rows) and not self.vocabulary.role(code):
+                    apart = [base for base in bases if kind not in base.classes]
+                    of = None if len(rows) == len(heads) else kind
+                    yield from self._without(apart, code + total, places, of)
+
+    def _denied_classes(self, asked: Asked) -> dict[int, frozenset[int]]:
+        """Classes that are denied, "no repairs", "never repaired", with the places of the words."""
+        cues, words = asked.cues, asked.cues.words.folded
+        if cues.negated is None and cues.except_at is None:
+            return {}
+        places = {
+            mention.kind: frozenset(range(mention.first, mention.last + 1))
+            for mention in asked.classes
+            if cues.denied(mention.first)
+        }
+        content = [p for p, size in enumerate(cues.content) if size == 1.0 and cues.denied(p)]
+        others = () if places or not content else self.vocabulary.classes
+        for kind in (kind for kind in others if kind not in self.vocabulary.sorts):
+            names = [singular(name.lower()) for name in self.vocabulary.class_names(kind)]
+            forms = [p for p in content if any(alike(words[p], n) >= _FORM for n in names)]
+            if forms:
+                places[kind] = frozenset(forms)
+        return dict(list(places.items())[:_DENIED])
 
     def _without(
-        self, bases: Iterable[Candidate], code: int, said: frozenset[int]
+        self,
+        bases: Iterable[Candidate],
+        code: int,
+        said: frozenset[int],
+        of: int | None = None,
     ) -> Iterator[Candidate]:
-        """Those of sets that a relation leads nowhere from, though from others it does."""
+        """Those of sets that a relation leads nowhere from, though from others it does; `of`: to
+        none of a class, where it leads to others."""
+        back = self.vocabulary.inverse(code)
         for base in bases:
-            nodes, _ = self.vocabulary.around.pairs(base.ends, code)
+            nodes, ends = self.vocabulary.around.pairs(base.ends, code)
+            if of is not None:
+                nodes = nodes[np.isin(ends, self.vocabulary.classes[of])]
             rest = np.setdiff1d(base.ends, nodes)
             if 0 < len(rest) < len(base.ends):
-                none = Value("number", "0")
-                query = Where(base.node, (self.kg.relation_name(code),), "=", none, by="count")
+                none, path = Value("number", "0"), (self.kg.relation_name(code),)
+                query: Node = Where(base.node, path, "=", none, by="count")
+                if of is not None:
+                    query = Difference(base.node, self.find.step(self.find.class_query(of), back))
                 fields = {"fit": 1.0, "explained": base.explained | said}
                 yield self.measured.those(base, query, rest, code, **fields)
 

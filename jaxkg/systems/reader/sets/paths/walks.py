@@ -201,11 +201,15 @@ class Walks:
         first = further.first
         for node in distinct(first[self._joins[first] < 0]).tolist():
             self._joins[node] = self.joins_others(node)
-        found = self._joins[first] == 0
-        for node in distinct(first[~found]).tolist():
+        shown = self._joins[first] == 0
+        for node in distinct(first[~shown]).tolist():
             if self._asked_for(asked, node):
-                found |= first == node
-        return found
+                shown |= first == node
+        total = self.kg.num_relations
+        for code in distinct(further.code[~shown & (further.code >= total)]).tolist():
+            if self.vocabulary.parts(code - total):
+                shown |= further.code == code
+        return shown
 
     def _leading_on(self, codes: np.ndarray) -> np.ndarray:
         """[S] bool, see `_leads_on`."""
@@ -248,10 +252,10 @@ class Walks:
 
     def _asked_for(self, asked: Asked, joining: int) -> bool:
         """Whether nodes like one that joins others may be asked for."""
+        is_named = not named_classes(asked).isdisjoint(self.vocabulary.kinds_of(joining))
         if not self.kg.has_name(joining):
-            return False
-        kinds = self.vocabulary.kinds_of(joining)
-        return asked.cues.count or not named_classes(asked).isdisjoint(kinds)
+            return is_named and asked.cues.count
+        return is_named or asked.cues.count
 
     def joins_others(self, entity: int) -> bool:
         """Whether a node but joins others, as a row of sales does; not a person who has no id."""

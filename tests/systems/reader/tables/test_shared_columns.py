@@ -1,0 +1,82 @@
+"""Tables that refer to the same rows by a column of one name: gigs and sponsors of stages."""
+
+import pytest
+
+from jaxkg.kg import read_graph
+from jaxkg.readings import say
+from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.settings import ReaderSettings
+
+FILES = {
+    "stages.csv": "id,name,floor\n1,Sunset,5\n2,Tent,0\n3,River,0\n",
+    "artists.csv": "id,name,genre\n1,Lanterns,rock\n2,Baobab,afrobeat\n",
+    "gigs.csv": "id,artist_id,stage_id,day\n1,1,1,Friday\n2,2,2,Saturday\n3,1,2,Sunday\n",
+    "sponsors.csv": "id,name,stage_id,amount\n1,Pine Bank,2,30\n2,Volta,1,50\n",
+    "checks.csv": "check_no,stage_id,inspector,day\nC1,1,Ruth,Friday\nC2,2,Karl,Monday\n",
+    "readings.csv": "time,stage_id,noise\n08:00,1,48\n08:00,2,71\n14:00,1,5\n14:00,2,52\n"
+    "20:00,1,55\n",
+}
+
+
+@pytest.fixture(scope="module")
+def festival(tmp_path_factory) -> Readings:
+    folder = tmp_path_factory.mktemp("festival")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    return Readings(read_graph(folder), None, ReaderSettings())
+
+
+def told(readings, question):
+    """Readings in words, with what they answer."""
+    kg, found = readings.kg, readings.of(readings.asked(question))
+    return {
+        say(kg, c.query): (c.result and {c.result}) or {kg.name(end) for end in c.ends.tolist()}
+        for c in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("question", "reading", "wanted"),
+    [
+        (
+            "Who sponsors the Tent?",
+            "things whose stage id is Tent and that are a sponsors",
+            {"Pine Bank"},
+        ),
+        (
+            "How many readings does the Sunset have?",
+            "how many things whose stage id is Sunset and that are a readings",
+            {"3"},
+        ),
+        (
+            "Which stages have no sponsors?",
+            "all stages except the stage id of all sponsors",
+            {"River"},
+        ),
+        (
+            "Which stages were never checked?",
+            "all stages except the stage id of all checks",
+            {"River"},
+        ),
+    ],
+)
+def test_rows_of_one_table_are_told_from_those_of_another(festival, question, reading, wanted):
+    assert told(festival, question)[reading] == wanted
+
+
+def test_a_number_is_no_name_of_a_row_without_an_id(festival):
+    asked = festival.asked("Which stages are on floor 5?")
+    assert not asked.mentions
+    assert told(festival, "Which stages are on floor 5?")["all stages whose floor is exactly 5"]
+
+
+def test_who_is_not_answered_by_the_code_of_a_row(festival):
+    asked = festival.asked("Who checked the Tent?")
+    found = {say(festival.kg, c.query): c for c in festival.of(asked)}
+    rows = found["things whose stage id is Tent and that are a check"]
+    assert contradicted(asked, rows, festival.find)
+    inspector = next(c for words, c in found.items() if words.startswith("the inspector of"))
+    assert not contradicted(asked, inspector, festival.find)
+    which = festival.asked("Which checks has the Tent?")
+    assert not contradicted(which, rows, festival.find)
