@@ -87,6 +87,12 @@ class TripleEncoder:
             if start < end:
                 yield relation, [names[tail] for tail in ends[start:end].tolist()]
 
+    @property
+    def heads(self) -> set[str]:
+        """What triples taken so far are of."""
+        names = list(self._entities)
+        return {names[code] for code in np.unique(np.concatenate(self._chunks)[:, 0]).tolist()}
+
     def split(
         self,
         parts: Mapping[tuple[str, str], Sequence[str]],

@@ -218,3 +218,43 @@ def test_a_record_with_a_subject_or_a_head_is_no_triple(read):
         read([{"head": "Ann", "relation": "owns", "note": "?"}])
     with pytest.raises(JaxkgError, match="no 'relation'"):
         read([{"head": "Ann", "note": "?"}])
+
+
+def test_a_number_with_decimals_calls_no_record(read):
+    graph = read([{"lon": 1.25, "state": "Alaska"}, {"lon": 2, "state": "Ohio"}])
+    assert graph.triple(0) == ("Alaska", "is a", "state")
+
+
+def test_few_records_without_a_name_are_kept(read):
+    records = [{"Title": f"Film {n}", "gross": n} for n in range(30)]
+    heard = []
+    graph = read([*records, {"Title": None, "gross": 99}], on_reading=heard.append)
+    heads = {graph.triple(row)[0] for row in range(graph.num_triples)}
+    assert len(heads) == 31
+    assert any("Title is its id (1 have none)" in said for said in heard)
+
+
+def test_a_name_in_several_forms_is_the_common_one(read):
+    name = {"official": "Republic of Malta", "common": "Malta"}
+    graph = read([{"name": name, "area": 316}, {"name": {"common": "Oman"}, "area": 9}])
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("Malta", "area", "316"), ("Malta", "official name", "Republic of Malta")} <= found
+
+
+def test_an_id_of_several_rows_calls_none(read):
+    records = [
+        {"id": 1 + n % 2, "name": ("Ohio", "Iowa")[n % 2], "group": f"g{n}", "share": n / 8}
+        for n in range(8)
+    ]
+    graph = read(records)
+    found = [graph.triple(row) for row in range(graph.num_triples)]
+    rows = {fact[0] for fact in found if fact[1:] == ("name", "Ohio")}
+    assert len(rows) == 4
+
+
+def test_relations_refer_to_the_places_of_nodes(read):
+    nodes = [{"name": "Myriel"}, {"name": "Napoleon"}, {"name": "Valjean"}]
+    text = json.dumps({"nodes": nodes, "links": [{"source": 1, "target": 0, "value": 8}]})
+    graph = read([text])
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert ("Napoleon", "linked to", "Myriel") in found

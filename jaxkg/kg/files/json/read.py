@@ -91,11 +91,21 @@ class _Known:
     Attributes:
         nodes: ids in the graph by what records call themselves, where these are others.
         ids: what records call themselves.
+        places: ids in the graph of the records of a list of nodes, in order.
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, str] = {}
         self.ids: set[str] = set()
+        self.places: list[str] = []
+
+    def node(self, value: Any) -> str | None:
+        """The node that the end of a relation means by its id, or by its place among nodes that
+        no number calls; None where it is not known."""
+        text = text_of(value, "id")
+        if text in self.nodes or type(value) is not int or any(map(str.isdecimal, self.ids)):
+            return self.nodes.get(text)
+        return self.places[value] if 0 <= value < len(self.places) else None
 
 
 _Numbered = tuple[int, Any]
@@ -194,6 +204,8 @@ class _Part:
         for word, text in self.intake.folders.items():
             triples.append((thing, (word, None, []), (text, None, [])))
         self.intake.name(*thing)  # it may have no fact of its own
+        if self.title.lower() in _NODES:
+            self.known.places.append(thing[0])
         called = record.get(self.records.key)
         if called is not None and str(called) != thing[0]:
             self.known.nodes.setdefault(str(called), thing[0])
@@ -219,8 +231,7 @@ class _Part:
         """The end of a relation: an id, what it is and one, or an object that has one."""
         value = value[1] if isinstance(value, list) else value
         if not isinstance(value, dict):
-            text = text_of(value, "id")
-            return self.known.nodes.get(text, text), None, []
+            return self.known.node(value) or text_of(value, "id"), None, []
         key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
         text = text_of(value[key], "id")
         node = self.known.nodes.get(text)
@@ -229,6 +240,8 @@ class _Part:
 
 _MIXED = "nodes"
 """What a list of things of several sorts is taken to be of."""
+_NODES = frozenset(("nodes", "vertices"))
+"""Lists to whose places relations may refer."""
 _RECORDS = frozenset(("node", "vertex", "feature"))
 _SORTED_BY = ("labels", "model", "kind", "@type")
 """Keys that say what a record is, where none is called type."""

@@ -18,6 +18,8 @@ _WORDS = 6
 _CLOCK = re.compile(r"\d:\d\d")
 """What parts of a note have that says when and by whom it was made."""
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
+_REFERRING = 0.25
+"""Share of a column's cells from which on those that are names of rows mean these rows."""
 
 
 def as_json(value: Any) -> Any:
@@ -128,7 +130,8 @@ def _turned(lists: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool:
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str]) -> str:
-    """Take cells that hold a row's name for that row, where one row alone is called so.
+    """Take cells that hold a row's name for that row, where one row alone is called so; not of a
+    column of which few cells do: some airports are called as their city is.
 
     Args:
         within: things of lists within rows, which cells do not mean.
@@ -140,7 +143,12 @@ def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str])
     for row, name in names.display.items():
         if row not in within and name not in names.display and not _AMOUNT.fullmatch(name):
             rows.setdefault(name, []).append(row)
-    cells = {name: rows[name] for name in encoder.entities if name in rows}
+    others, referring = set[str](), set[str]()
+    for _, tails in encoder.tails() if rows else ():
+        named = rows.keys() & tails
+        (referring if len(named) >= _REFERRING * len(tails) else others).update(named)
+    others -= referring | encoder.heads if others else set()
+    cells = {name: rows[name] for name in encoder.entities if name in rows and name not in others}
     same = {name: found[0] for name, found in cells.items() if len(found) == 1}
     if same:
         encoder.merge(same)

@@ -24,6 +24,8 @@ from jaxkg.words import relation_words, singular
 
 _NUMBER = re.compile(r"(\d+)(?:\.0+)?", re.ASCII)
 _CODE = re.compile(r"[^\W\d_]{1,5}[_-]?\d+")
+_SIGN = re.compile(r"(?=[^a-z]*[A-Z])[A-Z0-9-]{2,8}")
+"""Codes as signs are, of capitals and digits: of airports, of planes."""
 _LIST = re.compile(r"\s*[;,|]\s*")
 NAMES = ("name", "label", "title")
 """Columns of what things are called, the surest first."""
@@ -131,13 +133,15 @@ def calls_codes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     >>> rows = [["1119", "Roots", "2"], ["1120", "Salt", "4"]]
     >>> calls_codes(["isbn", "title", "shelf"], rows), calls_codes(["book_id", "title"], rows)
     (True, False)
-    >>> calls_codes(["plate", "make"], [["KX-204", "Fiat"]])
-    True
+    >>> calls_codes(["plate", "make"], [["KX-204", "Fiat"]]), calls_codes(["iata"], [["LHR"]])
+    (True, True)
     """
     words = [relation_words(column).lower() for column in columns]
     named = not set(NAMES).isdisjoint(words[1:])
     codes = [row[0].strip() for row in rows if row]
-    coded = bool(codes) and all(is_code(code) or (named and code.isdecimal()) for code in codes)
+    coded = bool(codes) and all(
+        is_code(code) or _SIGN.fullmatch(code) or (named and code.isdecimal()) for code in codes
+    )
     return coded and words[0] not in NAMES and KEY.isdisjoint(words[0].split())
 
 
@@ -215,6 +219,12 @@ def join_by_number(
     return "; ".join(reversed(told))
 
 
+def _refers(encoder: TripleEncoder, table: TakenTable, other: TakenTable) -> bool:
+    """Whether a column of a table refers to rows of another one."""
+    rows = {row_id(other.one, row) for row in other.rows}
+    return any(rows.issuperset(cells) for _, cells in encoder.tails(table.first, table.last))
+
+
 def join_same(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
     """Take rows of a table without names for those of the one with names that has their numbers.
 
@@ -231,7 +241,7 @@ def join_same(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
         if table.named or not table.one or counted or len(table.rows) < 2:
             continue
         having = [one for one in tables if one.named and one.one and table.rows <= one.rows]
-        if len(having) == 1 and having[0] is not table:
+        if len(having) == 1 and having[0] is not table and not _refers(encoder, table, having[0]):
             same |= {row_id(table.one, row): row_id(having[0].one, row) for row in table.rows}
             told[f"{table.title} are {having[0].title} of the same number"] = None
     if same:

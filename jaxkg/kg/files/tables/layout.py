@@ -15,6 +15,7 @@ from jaxkg.words import relation_words
 
 _NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
+_DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
 """Rows of a table up to which some may be sums of others."""
 
 
@@ -60,6 +61,15 @@ def are_names(cells: Sequence[str]) -> bool:
     """Whether cells are names: each another, no values."""
     said = (cell and "@" not in cell and not is_value(cell) for cell in cells)
     return len(set(cells)) == len(cells) and all(said)
+
+
+def are_measures(cells: Sequence[str]) -> bool:
+    """Whether cells are numbers, some of three decimal places or more, which call nothing.
+
+    >>> are_measures(["-86.305", "12"]), are_measures(["3.11", "3.12"]), are_measures(["7"])
+    (True, False, False)
+    """
+    return any(map(_EXACT.fullmatch, cells)) and all(map(_DECIMAL.fullmatch, cells))
 
 
 def without_notes(rows: Sequence[Row]) -> list[Row]:

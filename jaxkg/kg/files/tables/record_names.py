@@ -22,6 +22,8 @@ SHOWN = (
     "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
 )  # fmt: skip
 """Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
+_SURE = ("common", "display", "full", "official", "en", "eng", "value", "text")
+"""Keys of the name to show, where a record has several, the surest first."""
 CODED = frozenset((*KEY, "accession", "ui"))
 """Last words of keys that call records, where the surer ones do not."""
 VERSION = re.compile(
@@ -133,6 +135,11 @@ def is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
+def is_name(value: Any) -> bool:
+    """Whether a value is a text that is not blank."""
+    return isinstance(value, str) and bool(value.strip())
+
+
 def is_text(value: Any) -> bool:
     """Whether a value may call something: a text, a number, or a list of texts."""
     if isinstance(value, list):
@@ -148,7 +155,8 @@ def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool 
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
     texts = {key: said for key, said in record.items() if is_text(said) and key[:1] != "$"}
-    texts = {key: said for key, said in texts.items() if not isinstance(said, bool)} or texts
+    for kinds in (bool, float, list):  # a measure or a list calls nothing where there is else
+        texts = {key: said for key, said in texts.items() if not isinstance(said, kinds)} or texts
     record = texts or record
     own = next(iter(record), "")
     called = own if is_key(own, others) and CALLED[0] not in record else ""
@@ -220,13 +228,23 @@ def _shortens(name: Any, title: Any) -> bool:
 
 
 def titled(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with the title of what lies in it, where that is called so and the record has none.
+    """A record with the title of what lies in it, where that is called so and the record has none;
+    of several names the common one.
 
+    >>> titled({"name": {"official": "Republic of Malta", "common": "Malta"}, "area": 316})
+    {'name': 'Malta', 'area': 316, 'official name': 'Republic of Malta'}
     >>> titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
     {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
     """
     if any(folded(key) in SHOWN and is_text(said) for key, said in record.items()):
         return record
+    for key, held in record.items():
+        # "name": {"common": "Aruba", "official": "Aruba", "native": {...}}
+        inside = held if isinstance(held, dict) and folded(key) in SHOWN else {}
+        called = next((word for word in _SURE if is_name(inside.get(word))), "")
+        if called:
+            others = {f"{k} {key}": v for k, v in inside.items() if v != inside[called]}
+            return record | {key: inside[called]} | others
     if not any(key.lower() in RECORD_IDS for key in record) and (named := _named_within(record)):
         return named
     for key, held in record.items():

@@ -7,6 +7,7 @@ But one that nothing calls, alone under its key, says of the record around it wh
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -62,6 +63,8 @@ _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
 _SAMPLED = 2000
+_NEARLY_ALL = 0.95
+"""Share of records that are called by a key from which on the others have no name."""
 
 Named = tuple[str, str | None, list[str]]
 """An id, its display name, its other names."""
@@ -100,7 +103,9 @@ class Records:
         first = titled(first)
         objects = [titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
-        self.key = id_key(objects, self._called) or called_by(first, self._called)
+        measures = {k for item in objects for k, v in item.items() if isinstance(v, float)}
+        calls = {k: v for k, v in first.items() if k not in measures} or first
+        self.key = id_key(objects, self._called) or called_by(calls, self._called)
         words = relation_words(self.key).lower()
         known = (
             self.key.lower() in RECORD_IDS or folded(self.key) in SHOWN or words.endswith(" name")
@@ -114,13 +119,16 @@ class Records:
             if not known and titled_by and apart(objects, titled_by):
                 self.key, known = titled_by, True
             words = relation_words(self.key).lower()
+        self._mostly = len(texts_under(objects, self.key)) >= _NEARLY_ALL * len(objects)
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         several = len(again) > 2 and come_again(again)
         plain = [key for key in first if key != self.key and isinstance(first[key], str | int)]
         rows = [[str(item.get(key) or "") for key in (self.key, *plain)] for item in objects]
         happened = (several and "://" not in again[0]) or happenings(rows)
-        self._nameless = (not known and happened) or tells_when(first, self.key)
+        rows_of = self.key.lower() in RECORD_IDS and _told_of(objects, self.key)
+        happened = happened and (not known or rows_of)
+        self._nameless = happened or tells_when(first, self.key)
         *of, last = words.split() or [""]
         refers = bool(of) and last in KEY and not is_key(self.key, self._called)
         self._why = "comes again and again" if several else "tells when"
@@ -141,7 +149,7 @@ class Records:
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = shown_name(first, self.key, self._called)[0] is not None
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
-        self._listed = dict[str, str]()
+        self._listed, self._lacking = dict[str, str](), 0
         self._intake = intake
         of = f"{self._one} " if self._keyed else ""
         self._known = {of + str(item.get(self.key)) for item in sample if isinstance(item, dict)}
@@ -153,10 +161,11 @@ class Records:
         self._again = {name for name, count in Counter(names).items() if count > 1}
         # Addresses such as "aws_vpc.main" tell records apart that have one name.
         text = json.dumps(objects, ensure_ascii=False) if len(set(again)) < len(again) else ""
+        texts = set(re.findall(r'"([^"\\]+\.[^"\\]+)"', text))
         pairs = (
-            (sort, f'"{item.get(sort)}.{item.get(self.key)}"') for item in objects for sort in item
+            (sort, f"{item.get(sort)}.{item.get(self.key)}") for item in objects for sort in item
         )
-        self._of_sort = next((sort for sort, address in pairs if text and address in text), "")
+        self._of_sort = next((sort for sort, address in pairs if address in texts), "")
         self._varied, self._no_names, self._local = _varying(objects)
         lists = [(k, v) for item in objects for k, v in item.items() if isinstance(v, list)]
         self._alone = {k for k, v in lists if v} - {k for k, v in lists if len(v) > 1}
@@ -187,7 +196,9 @@ class Records:
                 self._intake.name(record[of], record[label])
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
-        if self._nameless:
+        lacks = self._mostly and self.key in record and record[self.key] in (None, "", [])
+        self._lacking += lacks
+        if self._nameless or lacks:
             title = record.get(self._titled)
             node: Named = _plain(self._intake.blank(self._one))
             if isinstance(title, str) and title.strip():  # of two films that are called alike
@@ -228,7 +239,8 @@ class Records:
         if self._nameless:
             how = f"read as a table: {self.key} {self._why}, so a record has no name; "
             return table, f"{how}its keys are relations"
-        how = f"read as a table: each record is a thing, {self.key} is its id, "
+        lacking = f" ({self._lacking:,} have none)" if self._lacking else ""
+        how = f"read as a table: each record is a thing, {self.key} is its id{lacking}, "
         how += "the other keys are relations"
         how += f", its class is {self._sort!r}" if self._sort else ""
         return table, how + (f", called {item} and its number" if item else "")
@@ -478,6 +490,18 @@ def _opened(relation: str, record: dict[str, Any]) -> dict[str, Any]:
         words if f"{words} ".startswith(f"{of} ") else f"{of} {words}": record[key]
         for key, words in told.items()
     }
+
+
+def _told_of(records: Sequence[dict[str, Any]], key: str) -> bool:
+    """Whether records that one id calls are rows of what is told of a thing, several times: most
+    differ in more than one key."""
+    firsts: dict[str, dict[str, Any]] = {}
+    differ = [
+        sum(first.get(name) != said for name, said in record.items() if not isinstance(said, list))
+        for record in records
+        if key in record and (first := firsts.setdefault(str(record[key]), record)) is not record
+    ]
+    return 2 * sum(count > 1 for count in differ) > len(differ)
 
 
 def _tells_sort(record: dict[str, Any]) -> bool:

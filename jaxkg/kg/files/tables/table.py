@@ -28,6 +28,7 @@ from jaxkg.kg.files.tables.keys import (
     row_names,
 )
 from jaxkg.kg.files.tables.layout import (
+    are_measures,
     are_merged,
     are_names,
     filled_down,
@@ -202,7 +203,7 @@ def take_table(
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     other_names: list[tuple[str, ...]] = []
-    why, again = "it has no key", False
+    why, again, measured = "it has no key", False, False
     for batch in batches:
         rows = without_notes(batch)
         notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
@@ -220,14 +221,13 @@ def take_table(
             titled = intake.titled and not row_sort(above[1][0], title)
             titled |= declared is not None or coded
             header = _header_of(path, *above, title, separator, titled=titled)
-            if coded:  # other tables refer to books by their ISBN
-                own = relation_words(above[1][0]).lower()
-                header = header._replace(others=header.others | {own})
             header = _nameless(header, title) if keyless else header
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:
             cells = [row for _, row in rows if len(row) == len(header.columns)]
             again = len(header.columns) > 2 and come_again(map(header.called, cells))
+            measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
+            again |= measured
             key = _own_key(header, cells, again) if merged is None else 1
             keyless = again = not key and again
         called = key if merged is None else 0
@@ -236,7 +236,7 @@ def take_table(
         if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            if merged is None and cells[0].casefold() not in NAMES:
+            if merged is None and not measured and cells[0].casefold() not in NAMES:
                 header = header._replace(name=max(header.name, 1))
         if one is None and (sums := totals([cells for _, cells in rows])):
             intake.leave_out("rows of totals", len(sums))
@@ -249,7 +249,8 @@ def take_table(
             if again or happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 told_once = _told_once(rows)
-                why = f"{header.columns[0]} {'comes again and again' if again else 'tells when'}"
+                why = "comes again and again" if again else "tells when"
+                why = f"{header.columns[0]} {'is a measure' if measured else why}"
             keyed = not header.nameless and numbered(header.columns[0], firsts)
             if keyed and re.fullmatch(r"[^\W\d_]{3,}id", word := relation_words(header.columns[0])):
                 one, others = row_names(word[:-2], title)  # a `customerid`
@@ -354,7 +355,8 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         if at and _PRIMARY.fullmatch(relation_words(column).lower()):
             return at
     said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
-    many = numbers and len(rows) >= _ROWS_WITH_NAMES
+    several = len(rows) - len({row[0] for row in rows})
+    many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
     wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
     if coded and (wordy or len(rows) >= _ROWS_WITH_NAMES):
         coded = any(is_code(row[1]) for row in rows)
@@ -377,7 +379,8 @@ def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool) -> int
     columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
     if again:
         words = [relation_words(column).lower() for column in columns]
-        places = (words.index(word) for word in NAMES if word in words[1:])
+        places = [words.index(word) for word in NAMES if word in words[1:]]
+        places += range(1, len(columns)) if are_measures(cells[0]) else ()
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
         return next(filter(None, named), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
@@ -482,6 +485,8 @@ def _header_of(
     if not sort and f"{whole} id" in (relation_words(word).lower() for word in cells[1:]):
         sort = whole  # an `occurrenceID` beside the id of occurrences
     one, others = row_names(sort, title)
+    if titled and (own := row_sort(cells[0], "")):  # others refer to elements by `atomic_number`
+        others |= {own}
     if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
     calls = NAMES[:-1] if full_name(cells) else NAMES  # somebody's title is a job

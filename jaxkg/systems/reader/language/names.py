@@ -10,6 +10,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.link.folding import split_words
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.lexicon.units import without_unit
 from jaxkg.words import relation_words, singular
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
@@ -74,6 +75,7 @@ def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str
     if (own := relation_words(kg.relations[code])).replace(" ", "").isalpha():
         words.append(own)
     words += [relation_words(m[1]) for word in words if (m := _IN_BRACKETS.search(word))]
+    words += filter(None, [*map(without_unit, words)])
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words if rows]
     meant = [before for before, _, last in keyed if before and last.lower() in KEY]

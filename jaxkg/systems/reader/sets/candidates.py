@@ -63,7 +63,9 @@ class Candidates(Walks):
         parted = self._parted(best[:_BEST], kinds)
         kept = self.scored(asked, [*self.with_classes(kinds, best[:_BEST]), *parted])
         # "How high is the wooden church?": a step on from what a topic and a class pick out.
-        kept += [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
+        further = [path for one in kept[:FURTHEST] for path in self.paths(asked, one, 1)]
+        walked = {(path.legs, path.ends.tobytes()) for path in singles}
+        kept += [path for path in further if (path.legs, path.ends.tobytes()) not in walked]
         from_classes = self.from_classes(asked, classes)
         every = self.marked(asked, classes)
         return ranked([*best[: self._looked_at], *kept, *every, *from_classes])

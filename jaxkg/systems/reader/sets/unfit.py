@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jaxkg.query import Rows
+from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
@@ -36,6 +37,8 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
     if asked.cues.comparative is not None:
         kept = _measured_so(kept)
+    if asked.cues.extreme is not None:
+        kept = _measured_by_what_follows(asked, asked.cues.extreme, kept, find)
     rules = {
         _met_once: not asked.cues.yesno and bool(asked.said_twice),
         _of_another_order: asked.cues.extreme is not None,
@@ -54,6 +57,20 @@ def _measured_so(readings: list[Candidate]) -> list[Candidate]:
     filters = [reading for reading in readings if reading.shape == "filter"]
     least = max((each.fit for each in filters if each.wanting), default=0.0) - _AS_WELL
     return [each for each in readings if each.shape != "filter" or each.fit >= least]
+
+
+def _measured_by_what_follows(
+    asked: Asked, grade: Grade, readings: list[Candidate], find: Candidates
+) -> list[Candidate]:
+    """Not what is first by another measure, where one stands behind the grade: "the highest
+    temperature"."""
+    after = max(grade.words, default=-1) + 1
+    if grade.counts or not 0 < after < len(asked.cues.content):
+        return readings
+    measures = {reading.measure for reading in readings if reading.shape == "extreme"} - {-1}
+    labels = {code: aligned(asked, code, find.vocabulary) for code in measures}
+    named = {c for c in labels if min(labels[c].best_lex, labels[c].lex[after]) >= _SAID}
+    return [r for r in readings if not named or r.shape != "extreme" or r.measure in named]
 
 
 def _met_once(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

@@ -385,3 +385,27 @@ def test_rows_are_of_the_class_that_the_title_says_where_codes_call_them(read):
     assert ("Lavender", "is a", "plants") in facts(
         read("common_name,height,light\nLavender,60,sun\nFern,100,shade\n", "plants.csv")
     )
+
+
+def test_a_measure_calls_no_row(read):
+    capitals = "lon,lat,state,city\n-86.3,32.37,Alabama,Montgomery\n-134.4,58.3,Alaska,Juneau\n"
+    assert ("Alaska", "city", "Juneau") in facts(read(capitals, "capitals.csv"))
+    yields = "yield,variety,year\n27.433,Glabron,1931\n48.866,Glabron,1932\n"
+    graph = read(yields, "barley.csv")
+    assert ("Glabron", "variety") not in {fact[:2] for fact in facts(graph)}
+    assert {fact[1] for fact in facts(graph)} >= {"yield", "variety", "year"}
+
+
+def test_numbers_that_come_again_have_no_names(read):
+    rows = "".join(f"{1 + at // 3},{name}\n" for at, name in enumerate("ABCDEFGHI"))
+    graph = read(f"group,person\n{rows}", "groups.csv")
+    assert [fact[2] for fact in facts(graph) if fact[:2] == ("group 1", "person")] == [*"ABC"]
+
+
+def test_few_cells_that_are_called_as_a_row_are_no_rows(read):
+    rows = "".join(f"A{n},Port {n},{'Port 7' if n == 3 else f'Town {n}'}\n" for n in range(9))
+    graph = read(f"iata,name,city\n{rows}", "airports.csv")
+    assert ("A3", "city", "Port 7") in facts(graph)
+    rows = "".join(f"A{n},Port {n},Port {n // 2}\n" for n in range(1, 9))
+    graph = read(f"iata,name,hub\n{rows}", "airports.csv")
+    assert ("A4", "hub", "A2") in facts(graph)

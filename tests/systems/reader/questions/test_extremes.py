@@ -136,3 +136,16 @@ def test_a_class_that_is_said_again_in_another_clause_is_met_once(towers):
     assert asked("Which towers are older than the towers in Kiel?").said_twice
     assert not asked("Show me the towers, only towers opened after 1940.").said_twice
     assert not asked("Is Long Tower a tower?").said_twice
+
+
+def test_the_measure_that_stands_behind_a_superlative_orders():
+    rows = {"a": ("21.4", "48"), "b": ("14.2", "71"), "c": ("29.8", "35")}
+    facts = [
+        (name, column, cell)
+        for name, cells in rows.items()
+        for column, cell in zip(("temperature_c", "humidity_pct"), cells)
+    ]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    found = reader.readings.of(reader.readings.asked("What is the highest temperature?"))
+    orders = {c.query.path[-1] for c in found if isinstance(c.query, Extreme)}
+    assert orders == {"temperature_c"}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from jaxkg.systems.reader.words import lines, words
 from jaxkg.words import singular
 
+_ENDINGS = frozenset(words("units.endings"))
 _SUM_WORDS = frozenset(map(singular, words("units.sums")))
 
 
@@ -72,3 +73,13 @@ def in_unit(amount: str, unit: str, other: str) -> str:
     if not number or not same_measure(unit, other) or UNITS[unit] == UNITS[other]:
         return amount
     return f"{float(amount) * UNITS[unit][1] / UNITS[other][1]:.10g}"
+
+
+def without_unit(label: str) -> str:
+    """A label of several words without the unit that ends it, "" where none does.
+
+    >>> without_unit("height cm"), without_unit("price (EUR)"), without_unit("opening hours")
+    ('height', 'price', '')
+    """
+    before, _, last = label.rpartition(" ")
+    return before if last.strip("()[]").lower() in _ENDINGS else ""
