@@ -64,7 +64,7 @@ def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return False
     kinds, vocabulary = find.end_classes(best), find.vocabulary
     names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
-    coded = all(any(map(str.isdigit, name)) for name in names)
+    coded = all(any(map(str.isdigit, "".join(name.split()[-1:]))) for name in names)
     return coded and bool(kinds) and not any(map(vocabulary.is_of_persons, kinds))
 
 

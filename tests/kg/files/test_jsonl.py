@@ -258,3 +258,21 @@ def test_relations_refer_to_the_places_of_nodes(read):
     graph = read([text])
     found = {graph.triple(row) for row in range(graph.num_triples)}
     assert ("Napoleon", "linked to", "Myriel") in found
+
+
+def test_codes_that_records_refer_to_call_them(read):
+    pairs = (("ESP", "PRT"), ("PRT", "FRA"), ("FRA", "ESP"))
+    graph = read([{"name": f"Land of {a}", "cca3": a, "borders": [b]} for a, b in pairs])
+    named = {(graph.name(h), graph.name(t)) for h, r, t in graph.triples.tolist()}
+    assert ("Land of PRT", "Land of FRA") in named
+
+
+def test_an_object_of_codes_lists_what_they_stand_for(read):
+    words = {f"c{n}": f"Language {n}" for n in range(12)}
+    records = [
+        {"name": f"Land {n}", "spoken": {code: words[code] for code in (f"c{n}", f"c{n + 1}")}}
+        for n in range(11)
+    ]
+    graph = read(records)
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("Land 3", "spoken", "Language 3"), ("Land 3", "spoken", "Language 4")} <= found

@@ -57,6 +57,8 @@ def test_how_many_of_an_order_and_dates_as_they_are_written():
     assert told == [(3, False), (5, False), (2, True)]
     for text, low in [
         ("opened on 3 May 2021", "2021-05-03"),
+        ("the price on Jan. 5, 2021", "2021-01-05"),
+        ("sold in Sept 2021", "2021-09"),
         ("opened on May 3rd, 2021", "2021-05-03"),
         ("am 03.05.2021", "2021-05-03"),
         ("before May", "--05"),

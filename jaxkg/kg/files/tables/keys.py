@@ -126,6 +126,15 @@ def is_code(value: object) -> bool:
     return isinstance(value, str) and _CODE.fullmatch(value) is not None
 
 
+def is_sign(text: str) -> bool:
+    """Whether a text is a code, of capitals and digits: "SFO", "N102UW", "P1".
+
+    >>> [text for text in ("SFO", "p1", "Rome", "2024") if is_sign(text)]
+    ['SFO', 'p1']
+    """
+    return is_code(text) or _SIGN.fullmatch(text) is not None
+
+
 def calls_codes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first column is called as its codes are: the plate of cars; where these are but
     numbers, beside names of what they call: the ISBN of books.
@@ -139,9 +148,7 @@ def calls_codes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     words = [relation_words(column).lower() for column in columns]
     named = not set(NAMES).isdisjoint(words[1:])
     codes = [row[0].strip() for row in rows if row]
-    coded = bool(codes) and all(
-        is_code(code) or _SIGN.fullmatch(code) or (named and code.isdecimal()) for code in codes
-    )
+    coded = bool(codes) and all(is_sign(code) or (named and code.isdecimal()) for code in codes)
     return coded and words[0] not in NAMES and KEY.isdisjoint(words[0].split())
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, numbered, one_of
+from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.table import SORT, full_name
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
@@ -26,6 +26,8 @@ _SURE = ("common", "display", "full", "official", "en", "eng", "value", "text")
 """Keys of the name to show, where a record has several, the surest first."""
 CODED = frozenset((*KEY, "accession", "ui"))
 """Last words of keys that call records, where the surer ones do not."""
+_SEVERAL = 3
+"""Codes that are referred to from which on they call records."""
 VERSION = re.compile(
     r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
 )
@@ -78,6 +80,31 @@ def is_coded(records: Sequence[dict[str, Any]], key: str) -> bool:
     """
     words = relation_words(key).lower().split() or [""]
     return words[-1] in CODED and len(records) > 1 and apart(records, key)
+
+
+def referred_code(records: Sequence[dict[str, Any]]) -> str:
+    """The key of codes, a record another one, to which another key of records refers; "" without.
+
+    >>> pairs = (("ESP", "PRT"), ("PRT", "FRA"), ("FRA", "ESP"))
+    >>> referred_code([{"name": a.title(), "cca3": a, "borders": [b]} for a, b in pairs])
+    'cca3'
+    """
+    said: dict[str, list[list[str]]] = {}
+    for record in records:
+        for key, held in record.items():
+            some = held if isinstance(held, list) else [held]
+            said.setdefault(key, []).append([item for item in some if isinstance(item, str)])
+    for key, cells in said.items():
+        codes = {cell[0] for cell in cells if len(cell) == 1 and is_sign(cell[0])}
+        if len(codes) < max(len(records), _SEVERAL):
+            continue
+        for other, held in said.items():
+            ends = {item for some in held for item in some}
+            if other != key and len(ends) >= _SEVERAL and ends <= codes:
+                own = (record.get(key) in some for record, some in zip(records, held))
+                if len(held) < len(records) or not any(own):
+                    return key
+    return ""
 
 
 def title_key(record: dict[str, Any]) -> str:

@@ -33,8 +33,10 @@ from jaxkg.kg.files.tables.record_names import (
     folded,
     id_key,
     is_coded,
+    is_name,
     item_of,
     key_within,
+    referred_code,
     shown_name,
     tells_when,
     text_of,
@@ -63,6 +65,8 @@ _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
 _SAMPLED = 2000
+_CODES, _FEW_OF = 8, 4
+"""Keys from which on those of objects may be codes; how many times as many as one object has."""
 _NEARLY_ALL = 0.95
 """Share of records that are called by a key from which on the others have no name."""
 
@@ -120,6 +124,9 @@ class Records:
                 self.key, known = titled_by, True
             words = relation_words(self.key).lower()
         self._mostly = len(texts_under(objects, self.key)) >= _NEARLY_ALL * len(objects)
+        self._called_so = ""
+        if folded(self.key) in SHOWN and (code := referred_code(objects)):
+            self._called_so, self.key = self.key, code
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         several = len(again) > 2 and come_again(again)
@@ -147,7 +154,7 @@ class Records:
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
-        self._named = shown_name(first, self.key, self._called)[0] is not None
+        self._named = bool(self._called_so or shown_name(first, self.key, self._called)[0])
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
         self._listed, self._lacking = dict[str, str](), 0
         self._intake = intake
@@ -167,6 +174,7 @@ class Records:
         )
         self._of_sort = next((sort for sort, address in pairs if address in texts), "")
         self._varied, self._no_names, self._local = _varying(objects)
+        self._maps = _maps_of_codes(objects)
         lists = [(k, v) for item in objects for k, v in item.items() if isinstance(v, list)]
         self._alone = {k for k, v in lists if v} - {k for k, v in lists if len(v) > 1}
         self._lists = _lists_of_numbers(objects, self.key)
@@ -213,6 +221,8 @@ class Records:
             raise Malformed(f"no {self.key!r}")
         called = text_of(record[key], key)
         label, named = shown_name(record, key, self._called)
+        if self._called_so and key == self.key and is_name(record.get(self._called_so)):
+            label, named = record[self._called_so], {self._called_so}
         if label is not None and key in (full_name(list(record)) or ()):
             called = label  # a first name alone calls several
         if self._of_sort and key == self.key:
@@ -273,6 +283,10 @@ class Records:
                     item = " ".join(map(text_of_any, item))
                 if isinstance(item, dict) and _is_index(item):
                     self._intake.leave_out("indexes of words")
+                elif isinstance(item, dict) and relation in self._maps:
+                    self._intake.leave_out(f"keys of {relation}", len(item))
+                    texts = [text for text in item.values() if is_name(text)]
+                    triples += [(head, _plain(relation), _plain(text)) for text in texts]
                 elif isinstance(item, dict):
                     triples += self._object(relation, item, head, several=several)
                 elif item is not None and (not isinstance(item, str) or item.strip()):
@@ -404,6 +418,26 @@ def _names_things(record: dict[str, Any]) -> bool:
     versions = [said for said in texts if VERSION.fullmatch(said)]
     plain = all(map(is_value, versions)) and not odd
     return bool(versions) and len(versions) == len(record) and not plain
+
+
+def _maps_of_codes(records: Sequence[dict[str, Any]]) -> set[str]:
+    """Keys of objects that say texts by codes, few of many each: `{"fra": "French"}`."""
+    maps: dict[str, list[dict[str, Any]]] = {}
+    for record in records:
+        for key, held in record.items():
+            if isinstance(held, dict) and held:
+                maps.setdefault(key, []).append(held)
+    found = set[str]()
+    for key, held in maps.items():
+        words = set[str]().union(*held)
+        few = _FEW_OF * sum(map(len, held)) <= len(words) * len(held)
+        if (
+            len(words) >= _CODES
+            and few
+            and all(map(is_name, (v for m in held for v in m.values())))
+        ):
+            found.add(key)
+    return found
 
 
 def _is_index(record: dict[str, Any]) -> bool:

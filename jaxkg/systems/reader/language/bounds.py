@@ -8,7 +8,7 @@ import re
 from jaxkg.kg.link.folding import Words
 from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.grades import NUMERALS
-from jaxkg.systems.reader.language.lexicon.cue_words import MONTHS, VALUE_CUES
+from jaxkg.systems.reader.language.lexicon.cue_words import CLIPPED_MONTHS, MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.language.times import TIMES, time_written
 
@@ -20,6 +20,8 @@ _THOUSANDS = re.compile(r"\b\d{1,3}(?:,\d{3})+(?![\d,])")
 _SCALED = re.compile(rf"(\d+(?:[.,]\d+)?)\s*({'|'.join(_SCALES)})\b")
 _MONTH = {name: at for names in MONTHS for at, name in enumerate(names, start=1)}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_MONTH |= {name: at for names in CLIPPED_MONTHS for at, name in enumerate(names, start=1)}
+_CLIPPED = "|".join(sorted(_MONTH, key=len, reverse=True))
 _TEENS = "eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS = "ten twenty thirty forty fifty sixty seventy eighty ninety hundred"
 _ZEHNER = "zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert"
@@ -51,10 +53,10 @@ _DECADE = re.compile(
     rf"{_DURING}(?P<n>\d{{3}}0(?=['’]?s\b|er\b)|{'|'.join(_DECADES)})(?:['’]?s|er(?: jahre?n?)?)?\b"
 )
 _WRITTEN = (
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_NAMES}),?\s+(?P<y>\d{{4}})\b"),
-    re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_CLIPPED})\.?,?\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<m>{_CLIPPED})\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<y>\d{{4}})\b"),
     re.compile(r"\b(?P<d>\d{1,2})\.(?P<n>\d{1,2})\.(?P<y>\d{4})\b"),
-    re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<y>\d{{4}})\b"),
+    re.compile(rf"\b(?P<m>{_CLIPPED})\.?\s+(?P<y>\d{{4}})\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<m>{_NAMES})\b"),
     re.compile(rf"\b(?P<m>{_NAMES})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)\b"),
     re.compile(rf"\b(?P<w>before|after|in|since|until|by|vor|nach|im|seit|bis)\s+(?P<m>{_NAMES})\b"),

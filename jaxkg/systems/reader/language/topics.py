@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Set
@@ -26,6 +27,8 @@ from jaxkg.words import is_blank, relation_words, singular
 _LONGEST = 9
 _ID = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])[^\s?!,;\"'()]+[^\s?!.,:;\"'()]")
 """What may be an id in a text: no spaces, a letter, a digit."""
+_SIGN = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
+"""What may be one in a text that is not all in capitals: "SFO"."""
 _TEXT = 16
 """Words from which on a name is a text, which a part of it does not name."""
 _PARTIAL = 4
@@ -262,9 +265,14 @@ class TopicFinder:
         return found
 
     def _by_id(self, cues: Cues) -> Iterator[tuple[int, int, int, int, list[tuple[int, bool]]]]:
-        """Spans that are ids as they stand: "GO:0008150"."""
-        ids, spans = self.vocabulary.kg.entity_ids, list(enumerate(cues.words.spans))
-        for match in _ID.finditer(cues.words.text):
+        """Spans that are ids as they stand: "GO:0008150", "SFO"."""
+        ids, spans, text = (
+            self.vocabulary.kg.entity_ids,
+            [*enumerate(cues.words.spans)],
+            cues.words.text,
+        )
+        signs = () if text.isupper() else _SIGN.finditer(text)
+        for match in itertools.chain(_ID.finditer(text), signs):
             low, high = match.span()
             places = [place for place, (a, b) in spans if low <= a and b <= high]
             rows = [(row, False) for row in ids.rows(match[0]) if not self._aside[row]]

@@ -147,5 +147,5 @@ def test_the_measure_that_stands_behind_a_superlative_orders():
     ]
     reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
     found = reader.readings.of(reader.readings.asked("What is the highest temperature?"))
-    orders = {c.query.path[-1] for c in found if isinstance(c.query, Extreme)}
+    orders = {reader.kg.relation_name(c.measure) for c in found if c.shape == "extreme"}
     assert orders == {"temperature_c"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from jaxkg.kg import read_graph
+from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.readings import say
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.reading import Readings
@@ -80,3 +80,25 @@ def test_who_is_not_answered_by_the_code_of_a_row(festival):
     assert not contradicted(asked, inspector, festival.find)
     which = festival.asked("Which checks has the Tent?")
     assert not contradicted(which, rows, festival.find)
+
+
+def test_rows_without_a_class_are_counted():
+    rows = (("J. Frost", "Mill Lane"), ("M. Stone", "Oak Park"), ("J. Frost", "The Docks"))
+    facts = [
+        (f"_:match_{at}", column, cell)
+        for at, cells in enumerate(rows)
+        for column, cell in zip(("referee", "stadium"), cells)
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = told(readings, "How many matches did J. Frost referee?")
+    assert found["how many things whose referee is J. Frost"] == {"2"}
+
+
+def test_an_id_of_capitals_is_a_topic():
+    facts = [("SFO", "city", "San Mateo"), ("LAX", "city", "Los Angeles")]
+    names = {"SFO": "San Francisco International", "LAX": "Los Angeles International"}
+    readings = Readings(KnowledgeGraph.from_triples(facts, names=names), None, ReaderSettings())
+    kg = readings.kg
+    (mention,) = readings.asked("In which city is SFO?").mentions
+    assert kg.entity_ids[mention.options[0].entity] == "SFO"
+    assert all(m.last > m.first for m in readings.asked("IN WHICH CITY IS SFO?").mentions)

@@ -97,6 +97,7 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
 """Wordings of a value to compare with, the earlier ones first."""
 
 MONTHS = tuple(line.split() for line in lines("cues.months"))
+CLIPPED_MONTHS = tuple(line.split() for line in lines("cues.clipped_months"))
 """Months in order, in two languages."""
 
 EXCEPT = re.compile(

@@ -252,9 +252,12 @@ class Walks:
 
     def _asked_for(self, asked: Asked, joining: int) -> bool:
         """Whether nodes like one that joins others may be asked for."""
-        is_named = not named_classes(asked).isdisjoint(self.vocabulary.kinds_of(joining))
-        if not self.kg.has_name(joining):
-            return is_named and asked.cues.count
+        kinds = self.vocabulary.kinds_of(joining)
+        is_named = not named_classes(asked).isdisjoint(kinds)
+        if not self.kg.has_name(joining):  # the rows of a table are counted, whatever they are
+            is_plain = self.vocabulary.sorts.keys() >= set(kinds)
+            is_row = is_named or (is_plain and is_blank(self.kg.entity_ids[joining]))
+            return is_row and asked.cues.count
         return is_named or asked.cues.count
 
     def joins_others(self, entity: int) -> bool:
