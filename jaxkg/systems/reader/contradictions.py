@@ -32,7 +32,7 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if _affirmed(asked, best) or _has_the_denied(asked, best, find):
         return True
-    if _is_no_person(asked, best, find):
+    if _is_no_person(asked, best, find) or _leaves_out_a_name(asked, best, find):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
@@ -58,14 +58,26 @@ def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 
 def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """Whether a reading leads to rows that are called by numbers or codes and are of a class that
-    is none of persons: "who repaired LM-778", and no repair R4."""
+    """Whether a "who" leads to a number or a day, or to rows that are called by numbers or codes
+    and are of a class that is none of persons: "who repaired LM-778", and no repair R4."""
     if asked.cues.wants != "person" or best.result or not len(best.ends):
         return False
     kinds, vocabulary = find.end_classes(best), find.vocabulary
+    if best.last >= 0 and vocabulary.ends_kind(best.last) in ("number", "date"):
+        return True
     names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
     coded = all(any(map(str.isdigit, "".join(name.split()[-1:]))) for name in names)
     return coded and bool(kinds) and not any(map(vocabulary.is_of_persons, kinds))
+
+
+def _leaves_out_a_name(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether nothing of a reading speaks of a name that the graph does not know: "which Pixar film
+    is longest"."""
+    codes = {*best.relations, best.measure, best.last} - {-1} if asked.unknown else set[int]()
+    covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
+    for kind in (*best.classes, *find.end_classes(best)) if asked.unknown else ():
+        covers.append(asked.alignment.of(find.vocabulary.class_words(kind)).cover)
+    return any(all(cover[n] < _SAID_OF for cover in covers) for n in asked.unknown)
 
 
 def has_rival(

@@ -153,6 +153,7 @@ class Readings:
             sense,
             notes=tuple(notes),
             part=part,
+            unknown=frozenset() if topics else self.finder.unknown(cues, mentions),
         )
 
     def _labels_met(self) -> Labels:

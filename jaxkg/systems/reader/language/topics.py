@@ -7,7 +7,7 @@ import functools
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from jaxkg.kg.neighbourhood import distinct
 from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.german import is_german
 from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.language.lexicon.synonyms import meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
@@ -34,6 +35,8 @@ _TEXT = 16
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
+_SLIPS = 2
+"""Letters that a misspelt name has more or less than the name."""
 _AT_ONCE = 30_000
 """Entities beyond which only the names that share a word with a question are read."""
 _COMMON = 3_000
@@ -42,6 +45,8 @@ _FEW = 0.001
 """Share of all facts up to which a name is one of few."""
 CERTAIN = 0.6
 """Least score of a mention whose words are read as a name and nothing else."""
+_WHOLE = 0.95
+"""Score from which on a whole name is said."""
 _DOUBTED = 0.55
 """Score of a name beside topics that the question rather says in passing, below `CERTAIN`."""
 
@@ -220,6 +225,27 @@ class TopicFinder:
             return sorted(found, key=lambda mention: mention.first)
         rated = (m.at_most(_DOUBTED) if less else m for m, less in zip(found, doubted))
         return sorted(rated, key=lambda mention: mention.first)
+
+    def unknown(self, cues: Cues, mentions: Sequence[Mention]) -> frozenset[int]:
+        """Places of words written as names are of which nothing in the graph has any: the "Pixar"
+        of films without their studios. None of a question that is German, or all in capitals."""
+        written, folded = cues.words.written, cues.words.folded
+        if is_german(folded) or not any(word.islower() for word in written[1:]):
+            return frozenset()
+        known = self._index_for(cues).known
+        named = {place for mention in mentions for place in (*mention.words, *mention.beside)}
+        sure = [mention for mention in mentions if mention.score >= _WHOLE]  # Prof. Adler
+        named |= {place for m in sure for place in (m.first - 1, m.last + 1)}
+        capital = (place for place, word in enumerate(written) if place and word.istitle())
+        return frozenset(
+            place
+            for place in capital
+            if place not in named | cues.used
+            and len(folded[place]) > 2
+            and folded[place] not in STOP
+            and not known & {folded[place], singular(folded[place])}
+            and not self._of_schema(singular(folded[place]))
+        )
 
     def _in_passing(self, cues: Cues, mention: Mention, index: _Index) -> bool:
         """Whether one word in small letters is rather what a question says than what it is about:
@@ -401,7 +427,7 @@ class TopicFinder:
         return [
             Option(row, percent / 100 * 0.95, "fuzzy")
             for key, percent, _ in found
-            if [c for c in key if c.isdigit()] == digits
+            if [c for c in key if c.isdigit()] == digits and abs(len(key) - len(text)) <= _SLIPS
             for row, _ in index.by_key[key][:3]
         ]
 

@@ -92,6 +92,7 @@ class Asked:
         notes: what of the question is not looked at.
         part: whether names or words of it are not, so that no answer is sure.
         rows: see `Candidates.row_sets`; None before they are looked for.
+        unknown: places of words written as names of which the graph has none.
     """
 
     cues: Cues
@@ -104,6 +105,7 @@ class Asked:
     notes: tuple[str, ...] = ()
     part: bool = False
     rows: list[Candidate] | None = None
+    unknown: frozenset[int] = frozenset()
 
     @property
     def sentence(self) -> str:

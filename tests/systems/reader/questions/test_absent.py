@@ -3,6 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
 from jaxkg.text.best import best_encoder
@@ -55,6 +56,30 @@ def test_what_a_table_holds_is_answered(reader, question, answer):
 )
 def test_what_a_table_does_not_hold_is_withheld(reader, question):
     assert not reader.understand(question).sure
+
+
+def test_a_name_that_nothing_bears_is_not_left_out(reader):
+    asked = reader.readings.asked("Which ship with the largest tonnage sails to Narnia?")
+    assert {asked.cues.words.folded[place] for place in asked.unknown} == {"narnia"}
+    best = reader.readings.of(asked)[0]
+    assert contradicted(asked, best, reader.readings.find)
+    plain = reader.readings.asked("Which ship has the largest tonnage?")
+    assert not plain.unknown
+    assert not contradicted(plain, best, reader.readings.find)
+
+
+def test_names_are_unknown_only_where_capitals_tell_them(reader):
+    asked = reader.readings.asked
+    assert not asked("WHICH SHIP SAILS TO NARNIA?").unknown
+    assert not asked("Welches Schiff fährt nach Narnia?").unknown
+    assert not asked("When was old Captain Ines Varga's Petrel launched?").unknown
+
+
+def test_a_number_does_not_answer_who(reader):
+    asked = reader.readings.asked("Who launched Gannet?")
+    when = reader.kg.relation_code("launched")
+    launched = next(c for c in reader.readings.of(asked) if c.last == when)
+    assert contradicted(asked, launched, reader.readings.find)
 
 
 _FERRIES = """

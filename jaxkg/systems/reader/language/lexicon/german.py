@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 from jaxkg.limits import LIMITS
 from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.words import heads
 
 _FUNCTION = heads("german.function")
+_ENGLISH = {"am", "an", "die", "hat", "in", "was", "war"}
+"""Those that are words of English, too."""
 
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
 
@@ -57,3 +60,12 @@ def in_english(text: str) -> str:
     if not any(told):
         return text
     return " ".join(new or _FUNCTION.get(old, old) for old, new in zip(words, told))
+
+
+def is_german(words: Iterable[str]) -> bool:
+    """Whether some words of a question, in small letters, are German.
+
+    >>> is_german(["wer", "leitet", "ada"]), is_german(["who", "was", "ada"])
+    (True, False)
+    """
+    return any(word in _FUNCTION and word not in _ENGLISH for word in words)
