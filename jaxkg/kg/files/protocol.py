@@ -220,8 +220,7 @@ class Intake:
         tables: what was read of tables, whose keys are joined when all is read.
         edges: see `Edges`.
         beside: first words of columns in files that are read with it, and what their rows are
-            called, without case; None where
-            there is but one file.
+            called, without case; None where there is but one file.
         titled: whether columns refer to files by their names: what one is called its rows are.
         has_cells: whether something read are cells of tables, which may list several things.
         within: things of lists within records, which cells do not mean by their names.

@@ -177,6 +177,7 @@ def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -
     words = {"".join(filter(str.isalnum, word)) for some in firsts for word in some}
     titles = ("".join(filter(str.isalnum, file.name.split(".")[0].casefold())) for file, _ in files)
     intake.titled = any(f"{title}{key}" in words for title in titles if title[3:] for key in KEY)
+    rows = [singular(file.name.split(".")[0].casefold()) for file, _ in files]
     tables: list[str] = []
     told, intake.readings = intake.readings, []
     several = len({file.parent for file, _ in files} - {path}) > 1
@@ -185,10 +186,7 @@ def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -
         intake.folders = columns_of(parts)
         if several and not intake.folders and parts:
             intake.folders = {"folder": parts[-1]}
-        rows = {
-            singular(other.name.split(".")[0].casefold()) for other, _ in files if other != file
-        }
-        intake.beside = rows.union(*firsts[:at], *firsts[at + 1 :])
+        intake.beside = set[str]().union(*firsts[:at], *firsts[at + 1 :], rows[:at], rows[at + 1 :])
         _read_file(file, choice.format, intake)
         reading, intake.readings = "; ".join(intake.readings), []
         if reading.startswith(PLAIN_TABLE):

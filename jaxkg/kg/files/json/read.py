@@ -90,20 +90,21 @@ class _Known:
 
     Attributes:
         nodes: ids in the graph by what records call themselves, where these are others.
-        ids: what records call themselves.
+        ids: what records call themselves; is_numbered: whether a number calls one.
         places: ids in the graph of the records of a list of nodes, in order.
     """
 
     def __init__(self) -> None:
         self.nodes: dict[str, str] = {}
         self.ids: set[str] = set()
+        self.is_numbered = False
         self.places: list[str] = []
 
     def node(self, value: Any) -> str | None:
         """The node that the end of a relation means by its id, or by its place among nodes that
         no number calls; None where it is not known."""
         text = text_of(value, "id")
-        if text in self.nodes or type(value) is not int or any(map(str.isdecimal, self.ids)):
+        if text in self.nodes or type(value) is not int or self.is_numbered:
             return self.nodes.get(text)
         return self.places[value] if 0 <= value < len(self.places) else None
 
@@ -376,6 +377,7 @@ def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
     found = list(lists)
     ids = [ids_in(listed.records) for listed in found]
     known.ids.update(*ids)
+    known.is_numbered = any(map(str.isdecimal, known.ids))
     sizes = Counter(id for some in ids for id in some)
     firsts = ((next(iter(listed.records), None), listed.title) for listed in found)
     relations = [

@@ -15,8 +15,9 @@ from jaxkg.words import relation_words
 
 _NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
-_DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
 """Rows of a table up to which some may be sums of others."""
+_DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
+"""Numbers, and those that call nothing: below zero, or of three decimal places or more."""
 
 
 def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
@@ -64,7 +65,7 @@ def are_names(cells: Sequence[str]) -> bool:
 
 
 def are_measures(cells: Sequence[str]) -> bool:
-    """Whether cells are numbers, some of three decimal places or more, which call nothing.
+    """Whether cells are numbers, some of which call nothing.
 
     >>> are_measures(["-86.305", "12"]), are_measures(["3.11", "3.12"]), are_measures(["7"])
     (True, False, False)

@@ -182,7 +182,7 @@ def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool 
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
     texts = {key: said for key, said in record.items() if is_text(said) and key[:1] != "$"}
-    for kinds in (bool, float, list):  # a measure or a list calls nothing where there is else
+    for kinds in (bool, float):  # a measure calls nothing where there is something else
         texts = {key: said for key, said in texts.items() if not isinstance(said, kinds)} or texts
     record = texts or record
     own = next(iter(record), "")
@@ -193,7 +193,8 @@ def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool 
     own = [key for key in record if relation_words(key).lower() not in SORT]
     named = next((key for key in own if relation_words(key).lower() in _TITLES), "")
     if by_first:
-        first = next(iter(record), "")
+        alone = (key for key, said in record.items() if not isinstance(said, list))
+        first = next(alone, next(iter(record), ""))
         said = "" if first == "version" else str(record.get(first))
         plain = first in own and said and not VERSION.fullmatch(said)
         return first if plain else named or next(iter(own), first)

@@ -123,10 +123,10 @@ class Records:
             if not known and titled_by and apart(objects, titled_by):
                 self.key, known = titled_by, True
             words = relation_words(self.key).lower()
-        self._mostly = len(texts_under(objects, self.key)) >= _NEARLY_ALL * len(objects)
         self._called_so = ""
         if folded(self.key) in SHOWN and (code := referred_code(objects)):
             self._called_so, self.key = self.key, code
+        self._mostly = len(texts_under(objects, self.key)) >= _NEARLY_ALL * len(objects)
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         several = len(again) > 2 and come_again(again)
@@ -431,11 +431,8 @@ def _maps_of_codes(records: Sequence[dict[str, Any]]) -> set[str]:
     for key, held in maps.items():
         words = set[str]().union(*held)
         few = _FEW_OF * sum(map(len, held)) <= len(words) * len(held)
-        if (
-            len(words) >= _CODES
-            and few
-            and all(map(is_name, (v for m in held for v in m.values())))
-        ):
+        texts = [text for each in held for text in each.values()]
+        if len(words) >= _CODES and few and all(map(is_name, texts)):
             found.add(key)
     return found
 

@@ -230,21 +230,21 @@ class TopicFinder:
         """Places of words written as names are of which nothing in the graph has any: the "Pixar"
         of films without their studios. None of a question that is German, or all in capitals."""
         written, folded = cues.words.written, cues.words.folded
-        if is_german(folded) or not any(word.islower() for word in written[1:]):
-            return frozenset()
-        known = self._index_for(cues).known
         named = {place for mention in mentions for place in (*mention.words, *mention.beside)}
         sure = [mention for mention in mentions if mention.score >= _WHOLE]  # Prof. Adler
-        named |= {place for m in sure for place in (m.first - 1, m.last + 1)}
-        capital = (place for place, word in enumerate(written) if place and word.istitle())
+        named |= {place for m in sure for place in (m.first - 1, m.last + 1)} | cues.used
+        capital = {
+            place: singular(folded[place])
+            for place, word in enumerate(written)
+            if place and word.istitle() and len(word) > 2 and place not in named
+        }
+        if not capital or is_german(folded) or not any(map(str.islower, written[1:])):
+            return frozenset()
+        known = self._index_for(cues).known | STOP
         return frozenset(
             place
-            for place in capital
-            if place not in named | cues.used
-            and len(folded[place]) > 2
-            and folded[place] not in STOP
-            and not known & {folded[place], singular(folded[place])}
-            and not self._of_schema(singular(folded[place]))
+            for place, word in capital.items()
+            if known.isdisjoint((word, folded[place])) and not self._of_schema(word)
         )
 
     def _in_passing(self, cues: Cues, mention: Mention, index: _Index) -> bool:
@@ -292,11 +292,8 @@ class TopicFinder:
 
     def _by_id(self, cues: Cues) -> Iterator[tuple[int, int, int, int, list[tuple[int, bool]]]]:
         """Spans that are ids as they stand: "GO:0008150", "SFO"."""
-        ids, spans, text = (
-            self.vocabulary.kg.entity_ids,
-            [*enumerate(cues.words.spans)],
-            cues.words.text,
-        )
+        ids, text = self.vocabulary.kg.entity_ids, cues.words.text
+        spans = list(enumerate(cues.words.spans))
         signs = () if text.isupper() else _SIGN.finditer(text)
         for match in itertools.chain(_ID.finditer(text), signs):
             low, high = match.span()

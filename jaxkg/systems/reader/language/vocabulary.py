@@ -44,8 +44,8 @@ _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "
 _BITS = {"1", "0"}
 """What stands for true and false where a relation leads to both, and to nothing else."""
 _HAVING, _MEMBERS = 2_000, 100
-_TABLES, _HEADS = 100, 200_000
-"""Classes, and heads of a relation, up to which it is looked how they part these."""
+_TABLES = 20
+"""Classes up to which those who have a relation are parted by them."""
 _OF_CLASS = 0.9
 """Share of a relation's heads that are of the class with which its label begins."""
 _SAMPLE = 400
@@ -374,18 +374,22 @@ class Vocabulary:
 
     def parts(self, code: int) -> frozenset[int]:
         """Classes that part those who have a relation to things of a class, as tables part the rows
-        that refer to others; none where one is of two, and of very many classes or heads."""
+        that refer to others; none where one is of two or of none, and of very many classes."""
         if code not in self._parts:
-            heads, tails = self.domain(code), self.domain(self.inverse(code))
-            classes = [kind for kind in self.classes if kind not in self.sorts]
-            few = len(classes) <= _TABLES and len(heads) <= _HEADS
-            refers = few and len(tails) > 0 and bool(self.kinds_of(int(tails[0])))
-            every = classes if refers else ()
-            within = {kind: int(np.isin(heads, self.classes[kind]).sum()) for kind in every}
-            parts = frozenset(kind for kind in within if within[kind])
-            apart = len(parts) > 1 and sum(within.values()) == len(heads)
+            heads, tails = (self._class_of[self.domain(c)] for c in (code, self.inverse(code)))
+            parts = frozenset(distinct(heads).tolist())
+            apart = 1 < len(parts) <= _TABLES and min(parts) >= 0 and (tails[:1] != -1).all()
             self._parts[code] = parts if apart else frozenset()
         return self._parts[code]
+
+    @functools.cached_property
+    def _class_of(self) -> np.ndarray:
+        """[N] the class of each entity, no sort; -1 without one, -2 of several."""
+        only = np.full(self.kg.num_entities, -1, np.int64)
+        for kind, members in self.classes.items():
+            if kind not in self.sorts:
+                only[members] = np.where(only[members] == -1, kind, -2)
+        return only
 
     @functools.cached_property
     def _parts(self) -> dict[int, frozenset[int]]:
