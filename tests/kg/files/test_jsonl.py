@@ -276,3 +276,14 @@ def test_an_object_of_codes_lists_what_they_stand_for(read):
     graph = read(records)
     found = {graph.triple(row) for row in range(graph.num_triples)}
     assert {("Land 3", "spoken", "Language 3"), ("Land 3", "spoken", "Language 4")} <= found
+
+
+def test_a_list_of_texts_is_refused_plainly(read):
+    with pytest.raises(JaxkgError, match="a list of texts, '3-D Man' first, says nothing"):
+        read(['["3-D Man", "Abomination"]'])
+
+
+def test_what_calls_a_record_says_what_it_is_beside_its_type(read):
+    graph = read([{"breed": "Manx", "type": "Natural"}, {"breed": "Ocicat", "type": "Cross"}])
+    found = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("Manx", "is a", "breed"), ("Manx", "type", "Natural")} <= found

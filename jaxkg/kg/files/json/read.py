@@ -30,7 +30,7 @@ from jaxkg.kg.files.json.stream import pieces
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
-from jaxkg.kg.files.tables.record_names import CALLED, Malformed, shown, text_of
+from jaxkg.kg.files.tables.record_names import CALLED, Malformed, is_name, shown, text_of
 from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of, statement
 from jaxkg.kg.files.tables.table import SORT
 from jaxkg.kg.files.textfile import line_blocks, text_chunks
@@ -62,7 +62,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
     if document is None:
         parts = _parts(path, title, options, known, beside)
     else:
-        parts = _ordered(lists_in(document, title, beside), known)
+        parts = _ordered(path, lists_in(document, title, beside), known)
     for name, part, sorted_by_title in parts:
         lone, start = name == title, len(intake.encoder)
         reader = _Part(path, name, intake, keys, known, sorted_by_title, not lone)
@@ -345,7 +345,7 @@ def _parts(
         if "Extra data" not in str(error):
             raise
         document = [piece for _, piece in pieces(path, title, beside, **how)]  # one after another
-    yield from _ordered(lists_in(cube_rows(document, str(path)), title, beside), known)
+    yield from _ordered(path, lists_in(cube_rows(document, str(path)), title, beside), known)
 
 
 def _grouped(lists: Iterable[tuple[str, Any]]) -> Iterator[_Listing]:
@@ -372,9 +372,19 @@ def _is_document(path: Path, encoding: str) -> bool:
     return not line.rstrip().endswith("}")
 
 
-def _ordered(lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
-    """Lists of a document, those of relations last: what they join is known, then."""
+def _ordered(path: Path, lists: Iterable[Listed], known: _Known) -> Iterator[_Listing]:
+    """Lists of a document, those of relations last: what they join is known, then.
+
+    Raises:
+        JaxkgError: one is of texts alone.
+    """
     found = list(lists)
+    for listed in found:
+        if listed.records and all(map(is_name, listed.records)):
+            raise JaxkgError(
+                f"{path}: a list of texts, {str(listed.records[0])[:40]!r} first, says nothing of "
+                "anything: expected a list of objects"
+            )
     ids = [ids_in(listed.records) for listed in found]
     known.ids.update(*ids)
     known.is_numbered = any(map(str.isdecimal, known.ids))

@@ -152,6 +152,8 @@ class Records:
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
+        if not self._sort and not plain and SORT[0] not in first:
+            self._sort = row_sort(self.key, "")  # breeds are of a type, and are breeds
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = bool(self._called_so or shown_name(first, self.key, self._called)[0])

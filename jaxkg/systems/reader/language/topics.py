@@ -32,6 +32,8 @@ _SIGN = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
 """What may be one in a text that is not all in capitals: "SFO"."""
 _TEXT = 16
 """Words from which on a name is a text, which a part of it does not name."""
+_SHORT = 8
+"""Words up to which one of them, in small letters, names a name."""
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
 _FUZZY = 78.0
@@ -404,6 +406,9 @@ class TopicFinder:
         if all(word in self._schema_words or word in STOP for word in words):
             return []
         capital = first > 0 and any(word != word.lower() for word in written)
+        if len(words) == 1 and not capital:  # one word of many says little
+            names = self.vocabulary.kg.entity_names
+            rows = {row for row in rows if len(names[row].split()) <= _SHORT}
         if len(words) == 1 and not capital and (len(rows) > 1 or self._of_schema(words[0])):
             # What several names share is no name: "case", "house"; nor a form of a relation's word.
             return []

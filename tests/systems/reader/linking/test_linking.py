@@ -357,3 +357,11 @@ def test_relations_named_by_one_word_are_told_by_what_has_them_too(tmp_path):
     longer = with_long_labels(read_domain(file))
     assert longer.labels[0] == ("supplied by", "supplier", "flour supplier")
     assert longer.labels[2] == ("based in", "where", "town", "mill where", "mill town")
+
+
+def test_one_small_word_names_nothing_of_many():
+    long = "All; if colorpoint is considered a separate breed it is called the Javanese"
+    facts = [("Balinese", "pattern", long), ("Manx", "pattern", "moderate tail")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    assert not readings.asked("How many of the breed are there?").mentions
+    assert readings.asked("Which have a moderate look?").mentions
