@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from jaxkg.limits import shortened
 from jaxkg.readings import say
 from jaxkg.systems.reader.reading import Readings
@@ -27,6 +29,8 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
     kinds = [vocabulary.class_names(m.kind)[0] for m in asked.classes]
     told = dict.fromkeys([*names, *kinds])
     known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
+    if unknown := _unknown(asked):
+        known += f"; nothing is called {', '.join(map(repr, unknown))}"
     if wanting is not None:
         return f"{_lacked(asked, readings, wanting)}; {known}; {_near(asked, readings)}"
     if not some:
@@ -37,6 +41,13 @@ def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bo
     if asked.cues.adds_up:
         return f"{_ADDS_UP}; {known}; {_near(asked, readings)}"
     return f"not sure enough how to read it; {known}; {_near(asked, readings)}"
+
+
+def _unknown(asked: Asked) -> list[str]:
+    """Names of which the graph has none, words that follow one another together."""
+    words = asked.cues.words.written
+    runs = itertools.groupby(enumerate(sorted(asked.unknown)), key=lambda pair: pair[1] - pair[0])
+    return [shortened(" ".join(words[place] for _, place in run)) for _, run in runs]
 
 
 def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:

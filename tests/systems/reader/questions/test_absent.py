@@ -63,6 +63,8 @@ def test_a_name_that_nothing_bears_is_not_left_out(reader):
     assert {asked.cues.words.folded[place] for place in asked.unknown} == {"narnia"}
     best = reader.readings.of(asked)[0]
     assert contradicted(asked, best, reader.readings.find)
+    answer = reader.ask("Which ship with the largest tonnage sails to Old Narnia?")
+    assert "nothing is called 'Old Narnia'" in (answer.abstained or "")
     plain = reader.readings.asked("Which ship has the largest tonnage?")
     assert not plain.unknown
     assert not contradicted(plain, best, reader.readings.find)
