@@ -258,6 +258,9 @@ def test_relations_refer_to_the_places_of_nodes(read):
     graph = read([text])
     found = {graph.triple(row) for row in range(graph.num_triples)}
     assert ("Napoleon", "linked to", "Myriel") in found
+    numbered = [{"id": 7, "name": "Ann"}, {"id": 8, "name": "Bo"}]
+    graph = read([json.dumps({"nodes": numbered, "links": [{"source": 7, "target": 1}]})])
+    assert not any(graph.name(tail) == "Bo" for tail in graph.triples[:, 2].tolist())
 
 
 def test_codes_that_records_refer_to_call_them(read):
@@ -265,6 +268,9 @@ def test_codes_that_records_refer_to_call_them(read):
     graph = read([{"name": f"Land of {a}", "cca3": a, "borders": [b]} for a, b in pairs])
     named = {(graph.name(h), graph.name(t)) for h, r, t in graph.triples.tolist()}
     assert ("Land of PRT", "Land of FRA") in named
+    twice = read([{"name": f"Land of {a}", "cca3": a, "ioc": a, "area": 9} for a, _ in pairs])
+    assert graph.entity_ids[0] == "ESP"
+    assert "ESP" not in {twice.triple(row)[0] for row in range(twice.num_triples)}
 
 
 def test_an_object_of_codes_lists_what_they_stand_for(read):

@@ -352,6 +352,8 @@ def test_three_columns_of_which_two_are_keys_are_a_table(read):
     grades = facts(read(text, "enrollments.csv"))
     assert [fact[1] for fact in grades].count("course_id") == 3
     assert rows_are_entities([["head_id", "relation_id", "x"], ["a", "b", "c"]]) is not True
+    named = [["film_id", "by", "who"], ["f1", "is by", "Ann"], ["f2", "is by", "Bo"]]
+    assert rows_are_entities(named) is not True
 
 
 def test_columns_called_as_the_rows_of_another_file_head_a_table(folder):
@@ -409,3 +411,16 @@ def test_few_cells_that_are_called_as_a_row_are_no_rows(read):
     rows = "".join(f"A{n},Port {n},Port {n // 2}\n" for n in range(1, 9))
     graph = read(f"iata,name,hub\n{rows}", "airports.csv")
     assert ("A4", "hub", "A2") in facts(graph)
+    rows = "".join(f"A{n},Port {n},Port {n // 2},Town {n % 7}\n" for n in range(1, 9))
+    graph = read(f"iata,name,hub,city\n{rows}A9,Port 9,Port 1,Port 1\n", "airports.csv")
+    assert {("A9", "hub", "A1"), ("A9", "city", "A1")} <= set(facts(graph))
+
+
+def test_rows_that_refer_to_another_table_are_not_its_rows(folder):
+    files = {
+        "elements.csv": "atomic_number,name\n1,Hydrogen\n2,Helium\n3,Lithium\n5,Boron\n",
+        "phases.csv": "id,atomic_number,boils_at\n1,5,4200\n3,1,20\n",
+    }
+    found = facts(folder(files))
+    assert not any(fact[0] == "atomic 1" and fact[1] == "boils_at" for fact in found)
+    assert any(fact[1] == "boils_at" for fact in found)

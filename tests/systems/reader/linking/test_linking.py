@@ -365,3 +365,20 @@ def test_one_small_word_names_nothing_of_many():
     readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     assert not readings.asked("How many of the breed are there?").mentions
     assert readings.asked("Which have a moderate look?").mentions
+
+
+def test_a_word_with_an_ending_more_is_no_misspelt_name():
+    facts = [("Krypton", "price", "5"), ("Kettle", "price", "9")]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    assert not readings.asked("what is the price of kryptonite").mentions
+    assert readings.asked("what is the price of kryptonn").mentions
+
+
+def test_a_word_that_many_names_share_is_known():
+    people = ("Abel", "Bloch", "Cohn", "Dumas", "Euler", "Fabre")
+    others = [f"{first}{second} Vale" for first in "BDFGKLM" for second in ("al", "en", "ir", "or")]
+    directors = [*(f"Jean {name}" for name in people), *others]
+    facts = [(f"Film {at}", "director", name) for at, name in enumerate(directors)]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked = readings.asked("which films are by the old Jean and by the old Otto")
+    assert [asked.cues.words.folded[place] for place in asked.unknown] == ["otto"]

@@ -75,6 +75,7 @@ def test_names_are_unknown_only_where_capitals_tell_them(reader):
     assert not asked("WHICH SHIP SAILS TO NARNIA?").unknown
     assert not asked("Welches Schiff fährt nach Narnia?").unknown
     assert not asked("When was old Captain Ines Varga's Petrel launched?").unknown
+    assert not asked("What Tonnage has the old Dunlin?").unknown
 
 
 def test_a_number_does_not_answer_who(reader):
