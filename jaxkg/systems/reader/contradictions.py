@@ -66,16 +66,18 @@ def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if best.last >= 0 and vocabulary.ends_kind(best.last) in ("number", "date"):
         return True
     names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
-    coded = all(any(map(str.isdigit, "".join(name.split()[-1:]))) for name in names)
+    coded = all(any(map(str.isdigit, name.rpartition(" ")[2])) for name in names)
     return coded and bool(kinds) and not any(map(vocabulary.is_of_persons, kinds))
 
 
 def _leaves_out_a_name(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether nothing of a reading speaks of a name that the graph does not know: "which Pixar film
     is longest"."""
-    codes = {*best.relations, best.measure, best.last} - {-1} if asked.unknown else set[int]()
+    if not asked.unknown:
+        return False
+    codes = {*best.relations, best.measure, best.last} - {-1}
     covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
-    for kind in (*best.classes, *find.end_classes(best)) if asked.unknown else ():
+    for kind in (*best.classes, *find.end_classes(best)):
         covers.append(asked.alignment.of(find.vocabulary.class_words(kind)).cover)
     return any(all(cover[n] < _SAID_OF for cover in covers) for n in asked.unknown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.table import SORT, full_name
@@ -162,7 +162,7 @@ def is_list(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def is_name(value: Any) -> bool:
+def is_name(value: Any) -> TypeGuard[str]:
     """Whether a value is a text that is not blank."""
     return isinstance(value, str) and bool(value.strip())
 
@@ -182,8 +182,7 @@ def called_by(record: dict[str, Any], others: frozenset[str], *, by_first: bool 
         by_first: where no key is a name's, the first one that does not say what the record is.
     """
     texts = {key: said for key, said in record.items() if is_text(said) and key[:1] != "$"}
-    for kinds in (bool, float):  # a measure calls nothing where there is something else
-        texts = {key: said for key, said in texts.items() if not isinstance(said, kinds)} or texts
+    texts = {key: said for key, said in texts.items() if not isinstance(said, bool)} or texts
     record = texts or record
     own = next(iter(record), "")
     called = own if is_key(own, others) and CALLED[0] not in record else ""
@@ -227,7 +226,7 @@ def shown_name(
         same = {k for k, v in record.items() if v == shown and folded(k) in (*SHOWN, "caption")}
         return shown, {name} | same
     told = [record[part] for part in full_name(list(record)) or ()]
-    whole = bool(told) and all(isinstance(part, str) and part.strip() for part in told)
+    whole = bool(told) and all(map(is_name, told))
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
@@ -279,7 +278,7 @@ def titled(record: dict[str, Any]) -> dict[str, Any]:
         parts: list[Any] = held if isinstance(held, list) and held else [held]
         first, *others = parts
         for name, said in first.items() if isinstance(first, dict) else ():
-            titles = name.lower().endswith("title") and isinstance(said, str) and said.strip()
+            titles = name.lower().endswith("title") and is_name(said)
             of, last = relation_words(key).lower(), relation_words(name).lower()
             if titles and (last == f"{of} title" or (last == "title" and of.startswith("title "))):
                 rest = {other: said for other, said in first.items() if other != name}
@@ -296,7 +295,7 @@ def _named_within(record: dict[str, Any]) -> dict[str, Any]:
     """
     for key, within in record.items():
         pairs = within.items() if isinstance(within, dict) else ()
-        texts = {name: said for name, said in pairs if isinstance(said, str) and said.strip()}
+        texts = {name: said for name, said in pairs if is_name(said)}
         last = {
             (relation_words(name).lower().split() or [""])[-1]: name for name in reversed(texts)
         }

@@ -108,6 +108,7 @@ class Records:
         objects = [titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
         _, self._called = row_names("", title)
         measures = {k for item in objects for k, v in item.items() if isinstance(v, float)}
+        # A measure calls nothing where there is something else.
         calls = {k: v for k, v in first.items() if k not in measures} or first
         self.key = id_key(objects, self._called) or called_by(calls, self._called)
         words = relation_words(self.key).lower()
@@ -152,7 +153,7 @@ class Records:
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
-        if not self._sort and not plain and SORT[0] not in first:
+        if _tells_sort(first) and sorted_by_title and not plain and SORT[0] not in first:
             self._sort = row_sort(self.key, "")  # breeds are of a type, and are breeds
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
@@ -202,7 +203,7 @@ class Records:
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
             pair = record.get(of), record.get(label)
-            if all(isinstance(said, str) and said.strip() for said in pair):
+            if all(map(is_name, pair)):
                 self._intake.name(record[of], record[label])
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
@@ -211,7 +212,7 @@ class Records:
         if self._nameless or lacks:
             title = record.get(self._titled)
             node: Named = _plain(self._intake.blank(self._one))
-            if isinstance(title, str) and title.strip():  # of two films that are called alike
+            if is_name(title):  # of two films that are called alike
                 node = f"{self._one} {self._intake.count(self._one)}", title.strip(), []
                 record = {key: said for key, said in record.items() if key != self._titled}
             told = record.get(source_key) if source_key else None

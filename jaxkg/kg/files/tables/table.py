@@ -228,7 +228,7 @@ def take_table(
             again = len(header.columns) > 2 and come_again(map(header.called, cells))
             measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
             again |= measured
-            key = _own_key(header, cells, again) if merged is None else 1
+            key = _own_key(header, cells, again, measured) if merged is None else 1
             keyless = again = not key and again
         called = key if merged is None else 0
         whole = _whole_rows(path, rows, header.columns, intake, separator, called, keyless=keyless)
@@ -370,17 +370,17 @@ def come_again(ids: Iterable[str]) -> bool:
     return bool(called) and len(set(called)) <= DIFFERENT * len(called)
 
 
-def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool) -> int:
+def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool, measured: bool) -> int:
     """The column that calls rows and is not the first; 0 without.
 
     It is that of their codes, which others refer to, or where much of the first column comes again,
-    that of their names.
+    that of their names; where the first is a measure, any that is of names.
     """
     columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
     if again:
         words = [relation_words(column).lower() for column in columns]
         places = [words.index(word) for word in NAMES if word in words[1:]]
-        places += range(1, len(columns)) if are_measures(cells[0]) else ()
+        places += range(1, len(columns)) if measured else ()
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
         return next(filter(None, named), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():

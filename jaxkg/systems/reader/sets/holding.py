@@ -106,8 +106,6 @@ class Holding:
     def _denied_classes(self, asked: Asked) -> dict[int, frozenset[int]]:
         """Classes that are denied, "no repairs", "never repaired", with the places of the words."""
         cues, words = asked.cues, asked.cues.words.folded
-        if cues.negated is None and cues.except_at is None:
-            return {}
         places = {
             mention.kind: frozenset(range(mention.first, mention.last + 1))
             for mention in asked.classes

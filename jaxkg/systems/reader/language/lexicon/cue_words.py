@@ -97,8 +97,9 @@ VALUE_CUES: tuple[tuple[str, str], ...] = (
 """Wordings of a value to compare with, the earlier ones first."""
 
 MONTHS = tuple(line.split() for line in lines("cues.months"))
-CLIPPED_MONTHS = tuple(line.split() for line in lines("cues.clipped_months"))
 """Months in order, in two languages."""
+CLIPPED_MONTHS = tuple(line.split() for line in lines("cues.clipped_months"))
+"""The same as they are clipped beside a year."""
 
 EXCEPT = re.compile(
     r"\b(?:except(?: for)?|apart from|other than|not counting|besides|excluding|without|"
