@@ -184,6 +184,29 @@ def test_the_key_of_a_list_says_what_its_records_are(read, key, kind):
     )
 
 
+@pytest.mark.parametrize(("around", "inner", "kind"), [
+    ("users", "row", "users"), ("feed", "entry", "entry"), ("users", "person", "person"),
+])  # fmt: skip
+def test_rows_are_what_they_lie_in(read, around, inner, kind):
+    rows = "".join(f'<{inner} Id="{at}" Name="N{at}" Size="{at + 7}"/>' for at in range(3))
+    facts = named_facts(read("u.xml", f"<?xml version='1.0'?><{around}>{rows}</{around}>"))
+    assert {tail for _, relation, tail in facts if relation == "is a"} == {kind}
+
+
+def test_one_of_several_is_said_once(read):
+    issues = [
+        {"id": 7, "title": "Leak", "assignee": "Ann", "assignees": ["Ann", "Bo"]},
+        {"id": 8, "title": "Rust", "assignee": "Cy", "assignees": ["Bo"]},
+    ]
+    told = []
+    facts = named_facts(read("i.json", issues, on_reading=told.append))
+    assert {fact[1:] for fact in facts if fact[0] == "Leak"} == {
+        ("assignees", "Ann"), ("assignees", "Bo")
+    }  # fmt: skip
+    assert ("Rust", "assignee", "Cy") in facts
+    assert "assignee, which is among assignees" in told[0]
+
+
 def test_lists_of_results_are_not_what_holds_them(read):
     run = {"tool": {"driver": {"name": "Scan", "rules": [{"id": "r1"}]}}}
     found = [{"ruleId": "r1", "line": at} for at in range(3)]

@@ -30,9 +30,9 @@ from jaxkg.kg.files.json.stream import pieces
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
+from jaxkg.kg.files.tables.headers import SORT
 from jaxkg.kg.files.tables.record_names import CALLED, Malformed, is_name, shown, text_of
 from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of, statement
-from jaxkg.kg.files.tables.table import SORT
 from jaxkg.kg.files.textfile import line_blocks, text_chunks
 
 _EXPECTED = (

@@ -26,9 +26,9 @@ from jaxkg.kg.files.json.wrapping import (
     paired,
     unwrapped,
 )
+from jaxkg.kg.files.tables.headers import full_name, row_sort
 from jaxkg.kg.files.tables.keys import IDS, KEY, one_of
 from jaxkg.kg.files.tables.record_names import VERSION, is_list
-from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
@@ -44,6 +44,8 @@ _LISTS_WORDS = (
 )
 LISTS = frozenset(_LISTS_WORDS.split())
 """Keys of a list that do not say what is in it."""
+_ONE_WORDS = frozenset(("row", "record", "item", "entry", "element", "object"))
+"""Keys of a list of elements that do not say it, either, where what they lie in does."""
 _NAMES = ("name", "title", "label")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
@@ -375,7 +377,8 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
     if not _calls(value):
         inside |= {key: [value[key]] for key in lone if _called(value[key], (*IDS, *_NAMES))}
     for key, inner in inside.items():
-        own = title if title and key.lower() in LISTS else key
+        says = key.lower() in LISTS or (key.lower() in _ONE_WORDS and row_sort("", title))
+        own = title if title and says else key
         yield from _lists_in(inner, own, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}

@@ -12,6 +12,7 @@ from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.tables.keys import TakenTable
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import NEARLY_ALL, is_nothing, likely_column
+from jaxkg.words import relation_words, singular
 
 _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
@@ -96,7 +97,9 @@ def split_cells(encoder: TripleEncoder, names: NameCollector, tables: Sequence[T
             )
             if not lists or not short:
                 continue
-            if separator == "," and not (_alone(lists, cells, known) or _turned(lists, cells)):
+            if separator == "," and not (
+                _alone(lists, cells, known) or _turned(lists, cells) or _packed(relation, lists)
+            ):
                 continue
             parts |= {(relation, cell): some for cell, some in lists.items()}
             told.append(f"{relation}: several in a cell, told apart at {separator!r}")
@@ -127,6 +130,14 @@ def _turned(lists: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool:
     turned = set.intersection(*ends, set(cells))
     having = sum(not turned.isdisjoint(some) for some in lists.values())
     return len(lists) > 2 and having >= NEARLY_ALL * len(lists)
+
+
+def _packed(relation: str, lists: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a column in the plural has but lists without blanks between: genres "Drama,War"."""
+    *_, last = relation_words(relation).lower().split() or [""]
+    parts = [part for some in lists.values() for part in some]
+    packed = len(lists) > 1 and not any(", " in cell for cell in lists)
+    return packed and singular(last) != last and not any(any(map(str.isdigit, p)) for p in parts)
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str]) -> str:

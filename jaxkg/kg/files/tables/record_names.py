@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
+from jaxkg.kg.files.tables.headers import SORT, full_name
 from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
-from jaxkg.kg.files.tables.table import SORT, full_name
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 
@@ -155,6 +155,19 @@ def item_of(relation: str, key: str) -> str:
     """
     *of, last = relation_words(key).lower().split() or [""]
     return " ".join(of) if of and last in KEY else one_of(relation_words(relation).lower())
+
+
+def listed_too(record: dict[str, Any], key: str) -> str:
+    """The key in the plural of a list that has what a record says under another key; or "".
+
+    >>> listed_too({"assignee": "Ann", "assignees": ["Ann", "Bo"]}, "assignee")
+    'assignees'
+    >>> listed_too({"editor": "Cy", "editors": ["Ann"]}, "editor")
+    ''
+    """
+    several = (f"{key}s", f"{key[:-1]}ies")
+    lists = ((word, record[word]) for word in several if isinstance(record.get(word), list))
+    return next((word for word, held in lists if record[key] in held), "")
 
 
 def is_list(value: Any) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from jaxkg.kg.files.json.relations import RELATION_KEYS, Ends, links, said_by
 from jaxkg.kg.files.protocol import Intake
+from jaxkg.kg.files.tables.headers import SORT, full_name, labels_of, list_sort, row_sort
 from jaxkg.kg.files.tables.keys import (
     KEY,
     TakenTable,
@@ -36,6 +37,7 @@ from jaxkg.kg.files.tables.record_names import (
     is_name,
     item_of,
     key_within,
+    listed_too,
     referred_code,
     shown_name,
     tells_when,
@@ -44,16 +46,7 @@ from jaxkg.kg.files.tables.record_names import (
     title_key,
     titled,
 )
-from jaxkg.kg.files.tables.table import (
-    DIFFERENT,
-    SORT,
-    come_again,
-    full_name,
-    happenings,
-    labels_of,
-    list_sort,
-    row_sort,
-)
+from jaxkg.kg.files.tables.table import DIFFERENT, come_again, happenings
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
@@ -272,6 +265,9 @@ class Records:
         """What keys say of an entity, and of what lies within."""
         triples: list[Triple] = []
         for relation, value in record.items():
+            if value is not None and (key := listed_too(record, relation)):
+                self._intake.leave_out(f"{relation}, which is among {key}")
+                continue
             if isinstance(value, list) and _is_place(relation, value):
                 if any(isinstance(item, list) for item in value):
                     self._intake.leave_out("shapes of many coordinates")

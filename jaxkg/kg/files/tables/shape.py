@@ -8,9 +8,9 @@ from pathlib import Path
 
 from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
+from jaxkg.kg.files.tables.headers import full_name
 from jaxkg.kg.files.tables.keys import KEY, is_code
 from jaxkg.kg.files.tables.periods import YEAR
-from jaxkg.kg.files.tables.table import full_name
 from jaxkg.kg.queries.columns import all_values, is_value, looks
 from jaxkg.words import relation_words
 

@@ -16,6 +16,7 @@ from jaxkg.kg.files.delimited import Row, csv_rows, row_blocks, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.tables.headers import ANY, SORT, full_name, joins, labels_of, row_sort
 from jaxkg.kg.files.tables.keys import (
     KEY,
     NAMES,
@@ -64,23 +65,6 @@ _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 _PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
 _CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
-_FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname")
-_LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname")
-_ANY_WORDS = (
-    "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
-    "entity subject object head node vertex source from thing name names label title text first "
-    "last given family forename surname vorname nachname full common display official preferred "
-    "short original"
-)
-_ANY = frozenset(_ANY_WORDS.split())
-"""Words of a first column's header that do not say what its rows are."""
-SORT = ("is a", "type")
-"""Relations by which a row is told to be of a sort, the first that no column is called."""
-_SEVERAL = re.compile(
-    r"(?!(facts|rows|entries|lines|sheets|exports|triples|details|nodes|entities|vertices)$)"
-    r"(people|staff|[^\W\d]*[^\W\daius]s)"
-)
-"""The last word of a title that says what several rows are."""
 
 
 def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None) -> str:
@@ -115,53 +99,6 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
     declared = Declared(True, {}) if title != name else None
     rows = parted(rows, intake)
     return take_table(path, title, rows, intake, separator=separator, declared=declared)
-
-
-def row_sort(header: str, title: str) -> str:
-    """What each row of a table is, as its first column is called; else as the table is.
-
-    Args:
-        header: of the first column.
-        title: of the table, a file's or a sheet's name: it says so in the plural alone.
-
-    Returns:
-        "" where neither says it.
-
-    >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
-    ('park', 'employee', 'old projects')
-    >>> row_sort("id", "groundStations"), row_sort("", "orders_export_1")
-    ('ground stations', 'orders')
-    >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("#", "Boss")
-    ('', '', '')
-    """
-    words = relation_words(header).lower().split()
-    if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in _ANY]):
-        return " ".join(sort)
-    words = relation_words(title).replace("_", " ").lower().split()
-    while words and not any(map(_SEVERAL.fullmatch, (words[-1], f"{words[-1]}s"))):
-        words.pop()  # the first export of orders is of orders
-    return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""
-
-
-def list_sort(key: str) -> str:
-    """What each of a list of records is, as the key of the list says, in the singular, too.
-
-    >>> list_sort("testcase"), list_sort("old-orders"), list_sort("node")
-    ('testcase', 'old orders', '')
-    """
-    told = row_sort("", key) or row_sort("", f"{key}s")
-    return relation_words(key).lower() if told else ""
-
-
-def full_name(columns: Sequence[str]) -> tuple[str, str] | None:
-    """The columns of first and of last names, where there are both.
-
-    >>> full_name(["id", "First name", "surname"]), full_name(["name"])
-    (('First name', 'surname'), None)
-    """
-    words = {relation_words(column).lower().replace(" ", ""): column for column in columns}
-    first, last = (next((words[w] for w in some if w in words), "") for some in (_FIRST, _LAST))
-    return (first, last) if first and last else None
 
 
 class Declared(NamedTuple):
@@ -227,7 +164,7 @@ def take_table(
             cells = [row for _, row in rows if len(row) == len(header.columns)]
             again = len(header.columns) > 2 and come_again(map(header.called, cells))
             measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
-            again |= measured
+            again |= measured or (not header.shown and joins(header.columns, cells, title))
             key = _own_key(header, cells, again, measured) if merged is None else 1
             keyless = again = not key and again
         called = key if merged is None else 0
@@ -493,7 +430,7 @@ def _header_of(
     if words[0] in NAMES:
         calls = ()  # beside names, "label" and "title" are something else: who sells a record
     name = next((words.index(name) for name in calls if name in words[1:]), -1)
-    if name < 0 and not _ANY.isdisjoint(relation_words(words[0]).split()):
+    if name < 0 and not ANY.isdisjoint(relation_words(words[0]).split()):
         # Of two columns the second one may be but another name.
         own = {f"{some} name" for some in (("full", "display", *others) if words[2:] else (one,))}
         name = next((at for at, word in enumerate(words) if relation_words(word) in own and at), -1)
@@ -503,19 +440,6 @@ def _header_of(
     parts = full_name(cells) if name < 0 else None
     places = tuple(cells.index(part) for part in parts or ())
     return _Header(cells, name, places, sort if by else "", by, one, others, "", labels_of(cells))
-
-
-def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Columns of things with those of their labels, as queries for SPARQL's endpoints have them.
-
-    >>> labels_of(["film", "filmLabel", "year"])
-    ((0, 1),)
-    """
-    words = [relation_words(column).lower() for column in columns]
-    places = {word: place for place, word in reversed(list(enumerate(words)))}
-    parts = [(word.removesuffix(" label"), word) for word in words]
-    labels = ((of, place) for place, (of, word) in enumerate(parts) if of != word)
-    return tuple((places[of], place) for of, place in labels if of in places)
 
 
 def _whole_rows(

@@ -424,3 +424,38 @@ def test_rows_that_refer_to_another_table_are_not_its_rows(folder):
     found = facts(folder(files))
     assert not any(fact[0] == "atomic 1" and fact[1] == "boils_at" for fact in found)
     assert any(fact[1] == "boils_at" for fact in found)
+
+
+def test_rows_of_two_others_are_neither(folder):
+    files = {
+        "films.csv": "film_id,title\n1,Gulls\n2,Tides\n",
+        "tags.csv": "user_id,film_id,tag,at\n1,2,old,9\n2,2,odd,8\n",
+        "links.csv": "film_id,imdb_id,tmdb_id\n1,71,91\n2,72,92\n",
+    }
+    found = facts(folder(files))
+    assert {fact[2] for fact in found if fact[1] == "tag"} == {"old", "odd"}
+    assert not any(fact[0] == "user 1" and fact[1] == "tag" for fact in found)
+    assert ("film 1", "imdb_id", "71") in found
+    own = "film_id,maker_id,size,at\n1,7,3,9\n2,7,4,8\n"
+    assert ("film 1", "size", "3") in facts(folder({"films.csv": own}))
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "wanted"),
+    [
+        ("genres", ("Drama,War", "Comedy,Crime"), {"Drama", "War", "Comedy", "Crime"}),
+        ("genre", ("Drama,War", "Comedy,Crime"), {"Drama,War", "Comedy,Crime"}),
+        ("places", ("Leeds, UK", "York, UK 2"), {"Leeds, UK", "York, UK 2"}),
+        ("sizes", ("a1,b2", "c3,d4"), {"a1,b2", "c3,d4"}),
+        ("genres", ("Drama,War", "Comedy"), {"Drama,War", "Comedy"}),
+    ],
+)
+def test_lists_without_blanks_in_a_column_in_the_plural(read, column, cells, wanted):
+    rows = "".join(f'F{at},"{cell}",{at}\n' for at, cell in enumerate(cells))
+    found = facts(read(f"film,{column},size\n{rows}", "films.csv"))
+    assert {fact[2] for fact in found if fact[1] == column} == wanted
+
+
+def test_names_in_two_columns_whichever_word_is_first(read):
+    graph = read("playerID,nameFirst,nameLast\nha01,Walt,Hart\nso02,Juan,Soto\n", "players.csv")
+    assert graph.name(graph.entity("ha01")) == "Walt Hart"
