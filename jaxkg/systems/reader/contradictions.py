@@ -34,6 +34,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if _is_no_person(asked, best, find) or _leaves_out_a_name(asked, best, find):
         return True
+    if _leaves_out_a_number(asked, best, find):
+        return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
 
@@ -80,6 +82,21 @@ def _leaves_out_a_name(asked: Asked, best: Candidate, find: Candidates) -> bool:
     for kind in (*best.classes, *find.end_classes(best)):
         covers.append(asked.alignment.of(find.vocabulary.class_words(kind)).cover)
     return any(all(cover[n] < _SAID_OF for cover in covers) for n in asked.unknown)
+
+
+def _leaves_out_a_number(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether nothing of a reading speaks of a number: "which stores sold 3 chairs"."""
+    words = asked.cues.words.folded
+    numbers = {place for place, word in enumerate(words) if word.isdecimal()} - best.explained
+    for place, _ in best.topics:
+        numbers -= {*asked.mentions[place].words}
+    for kind in asked.classes:  # "of all 50 states"
+        members = find.vocabulary.classes.get(kind.kind, ())
+        if kind.first - 1 in numbers and words[kind.first - 1] == str(len(members)):
+            numbers.remove(kind.first - 1)
+    codes = {*best.relations, best.measure, best.last} - {-1} if numbers else set[int]()
+    covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
+    return any(all(cover[place] < _SAID_OF for cover in covers) for place in numbers)
 
 
 def has_rival(

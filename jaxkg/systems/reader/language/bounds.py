@@ -74,6 +74,7 @@ class Bound:
         words: places of its words.
         aged: whether "older" or "younger" says it.
         unit: that is named after it, "" without one.
+        measured: relations that stand right before it, () without one: "store 3".
     """
 
     comparison: Comparison
@@ -82,6 +83,7 @@ class Bound:
     words: tuple[int, ...] = ()
     aged: bool = False
     unit: str = ""
+    measured: tuple[int, ...] = ()
 
     @property
     def for_numbers(self) -> Comparison:

@@ -56,13 +56,17 @@ def key_of_words(words: Sequence[str]) -> str:
     return " ".join(word if alone else _ROMAN.get(word, word) for word in map(singular, words))
 
 
-def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str, ...]:
+def relation_wordings(
+    kg: KnowledgeGraph, code: int, *, rows: bool, again: bool = False
+) -> tuple[str, ...]:
     """How a relation may be called: its label, its other labels, what they stand for.
 
     Args:
         kg: the graph.
         code: of the relation, in [0, R).
         rows: whether all that it leads to has facts of its own; "driver id" is the driver then.
+        again: whether something that it leads to comes again, which an id of the heads does not; a
+            "driver id" is the driver, too, unless another relation is.
 
     >>> graph = KnowledgeGraph.from_triples([("trip", "cust_no", "Ann")])
     >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
@@ -77,7 +81,11 @@ def relation_wordings(kg: KnowledgeGraph, code: int, *, rows: bool) -> tuple[str
     words += [relation_words(m[1]) for word in words if (m := _IN_BRACKETS.search(word))]
     words += filter(None, [*map(without_unit, words)])
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
-    keyed = [word.rpartition(" ") for word in words if rows]
-    meant = [before for before, _, last in keyed if before and last.lower() in KEY]
+    keyed = [word.rpartition(" ") for word in words]
+    keys = KEY if rows else {"id"} if again else ()
+    meant = [one for one, _, last in keyed if one and last.lower() in keys]
+    if meant and not rows:
+        others = {relation_words(label).lower() for label in kg.relation_labels}
+        meant = [one for one in meant if one.lower() not in others]
     meant += [spelt_out(word) for word in meant]
     return tuple(dict.fromkeys([*meant, *words, *map(spelt_out, words)]))

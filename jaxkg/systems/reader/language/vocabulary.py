@@ -101,7 +101,9 @@ class Vocabulary:
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
             rows = order[first[code] : first[code + 1]]
-            wordings = relation_wordings(kg, code, rows=bool(heads[triples[rows, 2]].all()))
+            ends = triples[rows, 2]
+            again = len(np.unique(ends)) < len(ends)
+            wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), again=again)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             standard = bool(_TYPED.search(kg.relations[code]))
             role = role_of(wordings, triples, rows, known=standard)

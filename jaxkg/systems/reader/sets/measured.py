@@ -129,10 +129,11 @@ class Measured:
             before = next((p for p in range(place - 1, -1, -1) if folded[p] not in STOP), place)
             near = {before, place + 1, place + 2}
             codes = [c for c in range(self.kg.num_relations) if self._has(c, number)]
-            said = (alignment.said(self.find.wordings(code)) for code in codes)
-            beside = any(places and not near.isdisjoint(places) for places in said)
+            said = {code: alignment.said(self.find.wordings(code)) or () for code in codes}
+            beside = any(not near.isdisjoint(places) for places in said.values())
             if beside or (len(codes) == 1 and len(number) > 1):
-                yield Bound("=", number, words=(place,))
+                measured = tuple(code for code in codes if place - 1 in said[code])
+                yield Bound("=", number, words=(place,), measured=measured)
 
     def _has(self, code: int, number: str) -> bool:
         """Whether anything that a relation leads to is a number."""
@@ -271,7 +272,8 @@ class Measured:
     ) -> Iterator[Candidate]:
         """Those of a set whose value is within bounds; `empty` also where there are none."""
         for code in self._own(base) or self._codes(base.ends):
-            if self._beside(asked, base, code):
+            other = bound.measured and code not in bound.measured
+            if other or self._beside(asked, base, code):
                 continue
             kept = self.kept(base, code, bound)
             if kept is None or not (len(kept[1]) or empty):
@@ -307,7 +309,7 @@ class Measured:
     def counted(self, asked: Asked, base: Candidate, bound: Bound) -> Iterator[Candidate]:
         """Those of a set that have so many of something: "captains of more than one ship"."""
         number = bound.comparison in _COMPARES and not bound.high and bound.low.isdigit()
-        number &= not bound.unit
+        number &= not (bound.unit or bound.measured)
         if not number or int(bound.low) > _COUNTED:
             return
         value = Value("number", str(int(bound.low)))  # "007" says 7

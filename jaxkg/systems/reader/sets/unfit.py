@@ -167,6 +167,10 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     named = [some for some in at if some.kind not in find.vocabulary.sorts]
     if not named or candidate.result or asked.cues.yesno or candidate.wanting:
         return False
+    if 0 <= candidate.last < find.kg.num_relations:
+        label = aligned(asked, candidate.last, find.vocabulary)
+        if min(label.best_lex, label.lex[noun[-1]]) >= _SAID:
+            return False  # the rating of a row of ratings
     meant = {some.kind for some in named}
     kinds = set(find.end_classes(candidate))
     last = any(some.last == noun[-1] for some in named)  # not "which order date"

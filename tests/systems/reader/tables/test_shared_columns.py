@@ -5,6 +5,7 @@ import pytest
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.readings import say
 from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 
@@ -137,3 +138,60 @@ def test_the_code_of_a_person_answers_who():
     found = [c for c in readings.of(asked) if c.ends.tolist() == [leader]]
     assert found
     assert not any(contradicted(asked, one, readings.find) for one in found)
+
+
+@pytest.fixture(scope="module")
+def visits():
+    rows = [("7", "3", "checkup", "3"), ("8", "1", "fracture", "7"), ("7", "2", "checkup", "2")]
+    facts = [
+        (f"visit {at}", column, cell)
+        for at, cells in enumerate(rows)
+        for column, cell in zip(("patient_id", "room", "reason", "minutes"), cells)
+    ]
+    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+
+
+def test_an_id_that_comes_again_is_what_it_is_of(visits):
+    kg = visits.kg
+    assert relation_wordings(kg, kg.relation_code("patient_id"), rows=False, again=True)[0] == (
+        "patient"
+    )
+    bank = [("t", "bank_id", "7"), ("t", "bank", "Ely")]
+    other = KnowledgeGraph.from_triples(bank)
+    code = other.relation_code("bank_id")
+    assert relation_wordings(other, code, rows=False, again=True) == ("bank id",)
+    assert relation_wordings(kg, kg.relation_code("room"), rows=False, again=True) == ("room",)
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted", "other"),
+    [
+        ("What was the reason of patient 7?", "patient id", "minutes"),
+        ("Which reasons did room 3 see?", "room", "minutes"),
+    ],
+)
+def test_a_number_behind_a_label_is_of_that_relation(visits, question, wanted, other):
+    bounded = [words for words in told(visits, question) if "exactly" in words]
+    assert any(f"{wanted} is exactly" in words for words in bounded)
+    assert not any(f"{other} is exactly" in words for words in bounded)
+    assert not any("with exactly" in words for words in bounded)
+
+
+def test_the_rating_of_a_row_of_ratings():
+    facts = [
+        (f"_:rating_{at}", column, cell)
+        for at, (film, score) in enumerate([("Gulls", "4"), ("Gulls", "5"), ("Tides", "3")])
+        for column, cell in [("film", film), ("rating", score), ("is a", "ratings")]
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = told(readings, "Which ratings does Gulls have?")
+    assert found["the rating of ratings whose film is Gulls"] == {"4", "5"}
+
+
+def test_a_reading_without_a_number_that_is_said_does_not_answer(visits):
+    asked = visits.asked("Which patients had 3 fractures?")
+    found = [c for c in visits.of(asked) if c.shape == "path"]
+    assert found
+    assert all(contradicted(asked, one, visits.find) for one in found)
+    plain = visits.asked("Which patients had fractures?")
+    assert not any(contradicted(plain, one, visits.find) for one in visits.of(plain))
