@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -194,7 +195,7 @@ class _Part:
             plains = (raised(plain(item)) for item in sample)
             things = [_sorted_as(item) for item in plains if self._relation(item) is None]
             own = sample[0].get("labels") if isinstance(sample[0], dict) else None
-            title = _MIXED if isinstance(own, list) and own and isinstance(own[0], str) else title
+            title = _MIXED if own and _is_sort("labels", own) else title
             listed = self.is_key and title == self.title
             self.records = Records(
                 title, things, self.intake, sorted_by_title=self.sorted_by_title, listed=listed
@@ -246,6 +247,8 @@ _NODES = frozenset(("nodes", "vertices"))
 _RECORDS = frozenset(("node", "vertex", "feature"))
 _SORTED_BY = ("labels", "model", "kind", "@type")
 """Keys that say what a record is, where none is called type."""
+_FIXTURE = re.compile(r"[a-z_]\w*\.[^\W\d]\w*")
+"""How fixtures write a model: of an app."""
 
 
 def _sorted_as(record: Any) -> Any:
@@ -253,6 +256,8 @@ def _sorted_as(record: Any) -> Any:
 
     >>> _sorted_as({"type": "node", "labels": ["Movie"]}), _sorted_as({"type": "Feature", "id": 1})
     ({'type': ['Movie']}, {'id': 1})
+    >>> _sorted_as({"model": "zoo.keeper"}), _sorted_as({"model": "Civic", "labels": ["used"]})
+    ({'type': 'keeper'}, {'model': 'Civic', 'labels': ['used']})
     """
     if not isinstance(record, dict):
         return record
@@ -261,14 +266,21 @@ def _sorted_as(record: Any) -> Any:
         record = {key: value for key, value in record.items() if key != "type"}
     if any(key in record for key in SORT):
         return record
-    key = next((key for key in _SORTED_BY if isinstance(record.get(key), str | list)), "")
-    said = record.get(key)
-    if not key or (key == "labels" and not isinstance(said, list)):
+    key = next((key for key in _SORTED_BY if _is_sort(key, record.get(key))), "")
+    if not key:
         return record
-    if isinstance(said, list) and not all(isinstance(item, str) for item in said):
-        return record
-    said = said.rpartition(".")[2] if key == "model" and isinstance(said, str) else said
+    said = record[key].rpartition(".")[2] if key == "model" else record[key]
     return {name: value for name, value in record.items() if name != key} | {"type": said}
+
+
+def _is_sort(key: str, said: Any) -> bool:
+    """Whether what a record says under a key may be its sort, as that is written there."""
+    if key == "model":  # of a fixture; that of a car is none
+        return isinstance(said, str) and _FIXTURE.fullmatch(said) is not None
+    if isinstance(said, list):
+        texts = all(isinstance(item, str) for item in said)
+        return texts and (key != "labels" or all(item[:1].isupper() for item in said))
+    return isinstance(said, str) and key != "labels"
 
 
 def _parsed(item: Any) -> tuple[Any, str]:

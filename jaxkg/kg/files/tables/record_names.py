@@ -26,6 +26,9 @@ _SURE = ("common", "display", "full", "official", "en", "eng", "value", "text")
 """Keys of the name to show, where a record has several, the surest first."""
 CODED = frozenset((*KEY, "accession", "ui"))
 """Last words of keys that call records, where the surer ones do not."""
+_WORDS = 12
+"""Words up to which a summary is a title."""
+_SENTENCE = re.compile(r"[.!?]$|[.!?] |\n")
 _SEVERAL = 3
 """Codes that are referred to from which on they call records."""
 VERSION = re.compile(
@@ -238,11 +241,22 @@ def shown_name(
         shown = _first_text(record[name], name)
         same = {k for k, v in record.items() if v == shown and folded(k) in (*SHOWN, "caption")}
         return shown, {name} | same
+    if called and not name and _heads(summary := record.get(names.get("summary", ""), "")):
+        return summary, {names["summary"]}
     told = [record[part] for part in full_name(list(record)) or ()]
     whole = bool(told) and all(map(is_name, told))
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()
+
+
+def _heads(summary: Any) -> bool:
+    """Whether a summary is short enough to call what it is of, as that of an issue does.
+
+    >>> _heads("Disk full on db01"), _heads("A long one. It goes on.")
+    (True, False)
+    """
+    return is_name(summary) and len(summary.split()) <= _WORDS and not _SENTENCE.search(summary)
 
 
 def _short_name(word: str, items: Sequence[str]) -> bool:

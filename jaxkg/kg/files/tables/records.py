@@ -238,7 +238,13 @@ class Records:
         return head, triples, source
 
     def taken(self, last: int) -> tuple[TakenTable, str]:
-        """What was read up to the fact `last`, and how, in words."""
+        """What was read up to the fact `last`, and how, in words; what one section alone says is
+        called without it, too: the temperature of "main"."""
+        known, inside = {*self._intake.encoder.relations}, Counter(self._listed.values())
+        for relation, inner in self._listed.items():
+            word = relation_words(inner)
+            if relation in known and inside[inner] == 1 and known.isdisjoint((inner, word)):
+                self._intake.names.relations.setdefault(relation, [relation, word])
         item = self._one if self._keyed else ""
         own = self._named, self._others, self._start, last, self._rows, self._title
         table = TakenTable(item, *own, {}, self._lists)

@@ -62,6 +62,8 @@ _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
+_SAYS_NAME = ("name", "description")
+"""Ends of the second header by which it tells what the codes in the first column are called."""
 _PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
 _CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
@@ -291,11 +293,12 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     for at, column in enumerate(header.columns) if coded else ():
         if at and _PRIMARY.fullmatch(relation_words(column).lower()):
             return at
-    said = len(header.columns) > 2 and relation_words(header.columns[1]).lower().endswith("name")
+    said = len(header.columns) > 2 and header.columns[1].lower().endswith(_SAYS_NAME)
     several = len(rows) - len({row[0] for row in rows})
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
     wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
-    if coded and (wordy or len(rows) >= _ROWS_WITH_NAMES):
+    differ = wordy and len({row[1] for row in rows}) == len(rows)
+    if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
         coded = any(is_code(row[1]) for row in rows)
         many = not coded and not any(map(all_days, zip(*rows)))  # no order is called by its buyer
     return 1 if (many or said) and are_names([row[1] for row in rows]) else -1

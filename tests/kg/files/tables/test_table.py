@@ -459,3 +459,27 @@ def test_lists_without_blanks_in_a_column_in_the_plural(read, column, cells, wan
 def test_names_in_two_columns_whichever_word_is_first(read):
     graph = read("playerID,nameFirst,nameLast\nha01,Walt,Hart\nso02,Juan,Soto\n", "players.csv")
     assert graph.name(graph.entity("ha01")) == "Walt Hart"
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "name"),
+    [
+        ("SKU,Description,Qty,Counted", ("A-1,Hex bolt,4,2026-01-14", "A-2,Nut,9,2026-01-15"),
+         "Hex bolt"),
+        ("CustomerID,Company,City", ("1,Bright Ltd,Ely", "2,Kestrel Ltd,Rye", "3,Sea Foods,Ely"),
+         "Bright Ltd"),
+        ("OrderID,Buyer,Day", ("1,Ann Lee,3 May 2026", "2,Bo Ek,4 May 2026", "3,Al Or,5 May 2026"),
+         "order 1"),
+        ("CustomerID,Company,City", ("1,Bright Ltd,Ely", "2,Bright Ltd,Rye", "3,Sea Foods,Deal"),
+         "customer 1"),
+    ],
+)  # fmt: skip
+def test_what_numbers_and_codes_are_called_beside_them(read, header, rows, name):
+    graph = read(f"{header}\n" + "\n".join(rows) + "\n", "data.csv")
+    heads = {fact[0] for fact in facts(graph)}
+    assert name in {graph.name(graph.entity(head)) for head in heads}
+
+
+def test_hosts_are_no_hostnames(read):
+    graph = read("hostname,ip,os,cpus\nweb01,10.0.0.1,BSD,4\ndb01,10.0.0.2,BSD,8\n", "servers.csv")
+    assert ("web01", "is a", "servers") in facts(graph)
