@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.queries.columns import looks_like, of_quantity
+from jaxkg.kg.queries.columns import are_counts, looks_like, of_quantity
 from jaxkg.kg.queries.literals import literal
 from jaxkg.limits import shortened
 from jaxkg.words import PLURALS, is_name, one_line, relation_words, singular
@@ -408,6 +408,8 @@ class GraphWords:
             return "date"
         years = all(kg.name(row).strip().isdigit() for row in rows)
         if years and any(map(of_quantity, (kg.relations[code], kg.relation_labels[code]))):
+            return ""
+        if years and are_counts(kg.relation_labels[code], [kg.name(row) for row in rows]):
             return ""
         return "date" if not typed and looks_like("date", kg.name, rows, 0) else ""
 

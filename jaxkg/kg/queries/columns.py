@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from jaxkg.kg.queries.literals import as_date, as_day, as_truth
-from jaxkg.words import relation_words
+from jaxkg.words import relation_words, singular
 
 NEARLY_ALL = 0.95
 """Of a column's texts, that have a value."""
@@ -215,6 +215,20 @@ def of_quantity(relation: str) -> bool:
         return False
     single = {word.removesuffix("s") for word in words}
     return bool((words | single) & _QUANTITIES) or _IN_UNIT.search(relation) is not None
+
+
+def are_counts(relation: str, texts: Sequence[str]) -> bool:
+    """Whether numbers of four digits are no years: of what is in the plural, and some far away.
+
+    >>> are_counts("Tickets sold", ["1900", "1105"]), are_counts("Tickets sold", ["1900", "2005"])
+    (True, False)
+    >>> are_counts("completed in", ["1283", "1105"])
+    False
+    """
+    words = relation_words(relation).casefold().split()
+    several = any(word.isascii() and singular(word) != word for word in words)
+    years = [int(text) for text in map(str.strip, texts) if text.isdecimal() and len(text) == 4]
+    return several and _WHEN.isdisjoint(words) and any(not 1700 < year < 2040 for year in years)
 
 
 def _days(text: str) -> list[tuple[int, int] | None]:

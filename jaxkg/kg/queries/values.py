@@ -35,6 +35,7 @@ from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.qualifiers import Statements
 from jaxkg.kg.queries.columns import (
     NEARLY_ALL,
+    are_counts,
     is_nothing,
     looks_like,
     names_in_disguise,
@@ -210,6 +211,7 @@ class Values:
             if kind == "date" and not overruled:
                 label = self.kg.relation_labels[self.kg.relation_code(name)]
                 years = not of_quantity(name) and not of_quantity(label)
+                years = years and not are_counts(label, [*texts.values()])
                 by_row = {
                     row: days for row, days in by_row.items() if _clear_date(texts[row], years)
                 }

@@ -60,12 +60,13 @@ def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
 
 
 def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
-    """Whether a "who" leads to a number or a day, or to rows that are called by numbers or codes
-    and are of a class that is none of persons: "who repaired LM-778", and no repair R4."""
+    """Whether a "who" leads to a number, a day or a yes, or to rows that are called by numbers or
+    codes and are of a class that is none of persons: "who repaired LM-778", and no repair R4."""
     if asked.cues.wants != "person" or best.result or not len(best.ends):
         return False
     kinds, vocabulary = find.end_classes(best), find.vocabulary
-    if best.last >= 0 and vocabulary.ends_kind(best.last) in ("number", "date"):
+    valued = best.last >= 0 and vocabulary.ends_kind(best.last) in ("number", "date")
+    if valued or (0 <= best.last < find.kg.num_relations and vocabulary.truths(best.last)):
         return True
     names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
     coded = all(any(map(str.isdigit, name.rpartition(" ")[2])) for name in names)

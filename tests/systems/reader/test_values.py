@@ -160,6 +160,14 @@ def test_numbers_that_grade_or_name_are_no_values():
         assert readings.asked(question).cues.bounds == (), question
 
 
+def test_a_number_beside_values_in_several_units_is_none_of_them():
+    cells = ("0.3 mg", "0.15 mg", "50 mcg", "10 mg", "1 %", "5 mg", "5 mg", "2.5 %", "100 mcg")
+    kg = KnowledgeGraph.from_triples([(f"RX-{n}", "strength", c) for n, c in enumerate(cells)])
+    readings = Readings(kg, None, ReaderSettings())
+    assert readings.vocabulary.relations[0].tails == "number"
+    assert readings.asked("Which drug has the strength 5508?").cues.bounds == ()
+
+
 def test_a_set_is_not_answered_without_the_trainer_that_is_denied():
     kg = _gym()
     readings = Readings(kg, None, ReaderSettings())

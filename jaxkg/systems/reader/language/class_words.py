@@ -84,6 +84,15 @@ def _described(triples: np.ndarray, rows: np.ndarray) -> bool:
     return 2 * int((times >= _TOLD).sum()) > len(sorts)
 
 
+def says_kind(wordings: Sequence[str]) -> bool:
+    """Whether a relation is called "is a".
+
+    >>> says_kind(("is a",)), says_kind(("type",))
+    (True, False)
+    """
+    return not _KINDS.isdisjoint(map(str.lower, wordings))
+
+
 def wider_codes(wordings: Sequence[Sequence[str]], types: Iterable[int]) -> tuple[int, ...]:
     """Codes of the relations that lead from a class to a wider one: "subclass of"; and of those
     that lead to classes, on and on: "is a".
@@ -97,7 +106,7 @@ def wider_codes(wordings: Sequence[Sequence[str]], types: Iterable[int]) -> tupl
         for code, labels in enumerate(wordings)
         if {_COPULA.sub("", label.lower()) for label in labels} & _BELOW
     }
-    kinds = {code for code in types if {label.lower() for label in wordings[code]} & _KINDS}
+    kinds = {code for code in types if says_kind(wordings[code])}
     return tuple(sorted(below | kinds))
 
 

@@ -66,7 +66,7 @@ def relation_wordings(
         code: of the relation, in [0, R).
         rows: whether all that it leads to has facts of its own; "driver id" is the driver then.
         again: whether something that it leads to comes again, which an id of the heads does not; a
-            "driver id" is the driver, too, unless another relation is.
+            "driver id" or "driver name" is the driver, too, unless another relation is.
 
     >>> graph = KnowledgeGraph.from_triples([("trip", "cust_no", "Ann")])
     >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
@@ -84,8 +84,10 @@ def relation_wordings(
     keyed = [word.rpartition(" ") for word in words]
     keys = KEY if rows else {"id"} if again else ()
     meant = [one for one, _, last in keyed if one and last.lower() in keys]
-    if meant and not rows:
+    named = [one for one, _, last in keyed if again and one.isalpha() and last.lower() == "name"]
+    if named or (meant and not rows):
         others = {relation_words(label).lower() for label in kg.relation_labels}
-        meant = [one for one in meant if one.lower() not in others]
+        meant = [one for one in meant if rows or one.lower() not in others]
+        named = [one for one in named if one.lower() not in others]
     meant += [spelt_out(word) for word in meant]
-    return tuple(dict.fromkeys([*meant, *words, *map(spelt_out, words)]))
+    return tuple(dict.fromkeys([*meant, *words, *map(spelt_out, words), *named]))

@@ -241,6 +241,7 @@ def _words(
             names.update(parts | ({tag[1].lower()} if tag else set()))
         told.update({w: 3 for w, n in names.items() if n >= _SHARED * len(some) and _says(w)})
     heads: Counter[str] = Counter()
+    named: set[str] = set()
     for code in codes:
         for wording in wordings(code):
             words = [w for w in split_words(wording).folded if w not in _HAVING]
@@ -250,8 +251,12 @@ def _words(
                 told.update({" ".join(words): 2} | ({words[-1]: 2} if _says(words[-1]) else {}))
             elif len(words) > 1 and not set(words) & _PARTICLES and not is_past(words[0]):
                 # A "project lead" is of a project; but a "job title" of no job.
-                heads[" ".join(words[:-1])] += 2 if _tells_head(words[-1]) else 1
-    told.update({head: n for head, n in heads.items() if n > 1})
+                head = " ".join(words[:-1])
+                heads[head] += 2 if _tells_head(words[-1]) else 1
+                named |= {head} if words[-1] == "name" else set()
+    # What tells the names of tracks and of artists is neither.
+    apart = named if len(named) > 1 else set[str]()
+    told.update({head: n for head, n in heads.items() if n > 1 and head not in apart})
     return tuple(word for word, _ in told.most_common(12))
 
 

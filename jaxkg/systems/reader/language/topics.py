@@ -32,6 +32,8 @@ _SIGN = re.compile(r"(?<![\w-])[A-Z]{2,6}(?![\w-])")
 """What may be one in a text that is not all in capitals: "SFO"."""
 _TEXT = 16
 """Words from which on a name is a text, which a part of it does not name."""
+_SAYS = 3
+"""Digits from which on a number may be a part of a name that names it: "the 747"."""
 _SHORT = 8
 """Words up to which one of them, in small letters, names a name."""
 _PARTIAL = 4
@@ -401,7 +403,10 @@ class TopicFinder:
         """Names that all these words are part of, where there are few such names."""
         sets = [index.by_word.get(word, set()) for word in words if word not in STOP]
         rows = set.intersection(*sets) if sets and all(sets) else set()
-        if all(map(str.isdecimal, words)):  # the number of a row without an id is no name
+        if all(map(str.isdecimal, words)):
+            if max(map(len, words)) < _SAYS:
+                return []  # "3 bedrooms" are not at 3 Quay Street
+            # The number of a row without an id is no name.
             rows = {row for row in rows if not is_blank(self.vocabulary.kg.entity_ids[row])}
         if all(word in self._schema_words or word in STOP for word in words):
             return []

@@ -19,6 +19,7 @@ from jaxkg.kg.queries.values import Values
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
+    says_kind,
     wider_classes,
     wider_codes,
 )
@@ -26,7 +27,7 @@ from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
-from jaxkg.words import relation_words, singular
+from jaxkg.words import is_blank, relation_words, singular
 
 _BOTH_WAYS = re.compile(
     r"\b(married|spouse|wife|husband|sibling|brother|sister|twin|cousin|next to|"
@@ -108,6 +109,7 @@ class Vocabulary:
             standard = bool(_TYPED.search(kg.relations[code]))
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
+        self._keep_types(triples)
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
@@ -419,6 +421,18 @@ class Vocabulary:
     def ends_kind(self, code: int) -> str:
         """What a relation code leads to, see `Relation`."""
         return self.relations[code].tails if code < self.kg.num_relations else "thing"
+
+    def _keep_types(self, triples: np.ndarray) -> None:
+        """Make ordinary what is called "type" of things that are a something else, or of rows
+        without names: the type of a sensor, which is a sensor."""
+        types = [c for c, relation in enumerate(self.relations) if relation.role == "type"]
+        heads = {code: distinct(triples[triples[:, 1] == code, 0]) for code in types}
+        whole = [code for code in types if says_kind(self.relations[code].wordings)]
+        for code in types:
+            told = any(np.isin(heads[code], heads[one]).all() for one in whole)
+            told |= all(is_blank(self.kg.entity_ids[head]) for head in heads[code])
+            if code not in whole and told and not _TYPED.search(self.kg.relations[code]):
+                self.relations[code] = dataclasses.replace(self.relations[code], role="")
 
     def role(self, code: int) -> str:
         """Role of a relation code, see `Relation`."""

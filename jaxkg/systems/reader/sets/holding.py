@@ -42,10 +42,18 @@ class Holding:
         self.kg = measured.kg
         self.vocabulary = measured.vocabulary
 
+    def _codes(self) -> list[int]:
+        """Relations of true and false."""
+        total = self.kg.num_relations
+        return [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
+
+    def is_said(self, asked: Asked) -> bool:
+        """Whether a relation of true and false is named by its letters."""
+        return any(asked.alignment.said(self.find.wordings(code)) for code in self._codes())
+
     def spoken_of(self, asked: Asked) -> list[Candidate]:
         """All of which a relation that is named says true or false: "what is vegan"."""
-        total = self.kg.num_relations
-        codes = [c for c in range(total) if total <= _FEW and self.vocabulary.truths(c)]
+        codes = self._codes()
         asked.alignment.prepare([self.find.wordings(code) for code in codes])
         named = [c for c in codes if self.fit(asked, c) >= _NAMED]
         return list(map(self.find.having, named))

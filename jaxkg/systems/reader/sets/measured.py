@@ -140,7 +140,10 @@ class Measured:
         if self.vocabulary.ends_kind(code) != "number":
             return False
         values, name = self.vocabulary.values, self.kg.relation_name(code)
-        window = values.window("number", "=", Value("number", number), along=name)
+        try:
+            window = values.window("number", "=", Value("number", number), along=name)
+        except JaxkgError:
+            return False  # its numbers are in several units
         return bool(window.holds(*values.keys_of("number")[:, values.ends_of(name)]).any())
 
     def having(self, asked: Asked, *, ordered: bool = False, measure: str = "") -> list[Candidate]:

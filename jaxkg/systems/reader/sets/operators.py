@@ -56,7 +56,8 @@ class Operators:
         about = [base for base in bases[_HELD:] if base.topics]
         about.sort(key=lambda base: len(base.relations))
         spoken = self.holding.spoken_of(asked) if openly or denies else []
-        said = [*bases[:_HELD], *about[:_HELD], *spoken]
+        rows = self.find.row_sets(asked) if asked.mentions and self.holding.is_said(asked) else []
+        said = [*bases[:_HELD], *about[:_HELD], *spoken, *rows[:_HELD]]
         held = [f for base in said for f in self.holding.all(asked, base) if len(f.ends)]
         made += [*held, *self.holding.lacking(asked, [*spoken, *bases[:_HELD]])]
         if cues.either or denies:
