@@ -109,6 +109,31 @@ def test_what_a_label_says_itself_is_not_added_up():
         assert not any(isinstance(one.query, Total) for one in reader.look(question).found)
 
 
+def test_a_sum_that_a_column_has_of_each_is_added_up_over_several():
+    facts = [("Bill 1", "total", "12"), ("Bill 2", "total", "30"), ("Bill 3", "total", "5")]
+    facts += [("Bill 1", "of", "Ann"), ("Bill 2", "of", "Ann"), ("Bill 3", "of", "Bo")]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    several = reader.understand("What is the total of the bills of Ann?").readings
+    assert ("42",) in [one.answers for one in several]
+    assert told(reader, "What is the total of Bill 1?") == ["12"]
+
+
+@pytest.mark.parametrize(("id", "meant"), [("_:work_{}", ["105"]), ("work {}", ["45", "60"])])
+def test_how_many_hours_rows_without_names_have(id, meant):
+    rows = [("Atlas", "60", "7"), ("Atlas", "45", "8"), ("Pine", "9", "9")]
+    facts = [
+        (id.format(at), column, cell)
+        for at, cells in enumerate(rows)
+        for column, cell in zip(("project", "hours", "week"), cells)
+    ]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    found = reader.understand("How many hours were spent on Atlas?").readings
+    assert meant in [sorted(one.answers) for one in found]
+    assert any(isinstance(one.candidate.query, Total) for one in found) == (len(meant) == 1)
+    weeks = reader.understand("Which weeks have hours on Atlas?").readings
+    assert not any(isinstance(one.candidate.query, Total) for one in weeks)
+
+
 def test_words_that_ask_for_a_sum_or_a_mean():
     assert read_cues("What is the mean age?").adds == "mean"
     assert read_cues("What does it mean?").adds == ""

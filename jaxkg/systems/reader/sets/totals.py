@@ -11,20 +11,25 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Domain, Extreme, Query, Rows, Step, Total, Union
+from jaxkg.query import Domain, Extreme, Rows, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.views import Seen
+from jaxkg.words import is_blank
 
 _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
+_SAID = 0.8
+"""Likeness of letters, and share of a label's words, from which on a question says it."""
 
 
 def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
     """A question's readings, numbers added up where it asks for that; ranked as what they are like,
     for nothing else is known of sums."""
-    if not seen.asked.cues.adds:
+    cues = seen.asked.cues
+    if not (cues.adds or cues.count or _says_sum(cues.words.folded)):
         return seen
     found = [added_up(seen.asked, one, find, sets) for one in seen.found]
     kept = _apart(found, seen.scores)
@@ -40,7 +45,8 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     """A reading with its numbers added up, where the question asks for their sum or mean.
 
     "The average fee of acts from Leeds" is read as "the highest fee of acts from Leeds" would be,
-    or as "the fee of acts from Leeds"; of either, all numbers are taken.
+    or as "the fee of acts from Leeds"; of either, all numbers are taken. So are those of rows
+    without names where it is asked how many: the "hours" of a month each.
 
     Args:
         asked: the question.
@@ -50,19 +56,23 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     Returns:
         The reading as it is where there is nothing to add up, or one number alone.
     """
-    query = None if candidate.result or candidate.wanting else _total(asked, candidate.query)
-    if query is None or says_adding(asked, find, find.kg.relation_code(query.path[0])):
+    query = None if candidate.result or candidate.wanting else _total(asked, candidate, find)
+    if query is None or refusal(sets.values, query) is not None:
         return candidate
-    if refusal(sets.values, query) is not None:
+    if says_adding(asked, find, find.kg.relation_code(query.path[0])):
         return candidate
     result = sets.execute(query)
     if result.number is None or (len(result.rows) < 2 and len(candidate.ends) < 2):
         return candidate
+    nameless = all(is_blank(find.kg.entity_ids[row]) for row in result.rows)
+    if asked.cues.count and not (asked.cues.adds or nameless):
+        return candidate  # the rooms of each house, not of all
     return candidate._replace(query=query, ends=result.rows, result=result.words)
 
 
-def _total(asked: Asked, query: Query) -> Total | None:
-    by, grade = asked.cues.adds, asked.cues.extreme
+def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None:
+    query, grade = candidate.query, asked.cues.extreme
+    by = asked.cues.adds or ("sum" if _is_summed(asked, candidate, find) else "")
     if by != "sum" and by != "mean":
         return None
     if isinstance(query, Extreme):
@@ -77,6 +87,28 @@ def _total(asked: Asked, query: Query) -> Total | None:
     return Total(sources[0] if len(sources) == 1 else Union(sources), steps[0].relations, by)
 
 
+def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether it is asked how many there are of what rows have numbers of, "how many hours were
+    spent on Atlas", or for a sum that a column has of each: "the total of the open bills"."""
+    noun, code, words = asked.cues.noun, candidate.last, asked.cues.words.folded
+    if not 0 <= code < find.kg.num_relations or find.vocabulary.ends_kind(code) != "number":
+        return False
+    label = aligned(asked, code, find.vocabulary)
+    if label.best_lex < _SAID:
+        return False
+    if asked.cues.count:
+        return bool(noun) and label.lex[noun[-1]] >= _SAID
+    return _says_sum(words) and any(map(_says_sum, map(_folded, find.wordings(code))))
+
+
+def _says_sum(words: Sequence[str]) -> bool:
+    return any(ADDING.get(word) == "sum" for word in words)
+
+
+def _folded(label: str) -> Sequence[str]:
+    return split_words(label).folded
+
+
 def unadded(asked: Asked, candidate: Candidate) -> bool:
     """Whether a reading takes "the total fee" for the highest: it was read so to be added up."""
     return asked.adds(candidate) and not isinstance(candidate.query, Total | Rows)
@@ -85,7 +117,7 @@ def unadded(asked: Asked, candidate: Candidate) -> bool:
 def says_adding(asked: Asked, find: Candidates, code: int) -> bool:
     """Whether the label of a relation says itself that its values are what is asked for: sums, or
     averages."""
-    labels = (split_words(label).folded for label in find.wordings(code))
+    labels = map(_folded, find.wordings(code))
     return any(ADDING.get(word) == asked.cues.adds for words in labels for word in words)
 
 
