@@ -4,7 +4,7 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.query import Domain, Total
+from jaxkg.query import Domain, Rows, Total
 from jaxkg.records import Question
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.settings import ReaderSettings
@@ -132,6 +132,44 @@ def test_how_many_hours_rows_without_names_have(id, meant):
     assert any(isinstance(one.candidate.query, Total) for one in found) == (len(meant) == 1)
     weeks = reader.understand("Which weeks have hours on Atlas?").readings
     assert not any(isinstance(one.candidate.query, Total) for one in weeks)
+
+
+def test_ratings_are_counted_and_not_added_up():
+    rows = [("Gulls", "4"), ("Gulls", "5"), ("Tides", "3")]
+    facts = [(f"_:r{at}", word, cell) for at, cells in enumerate(rows)
+             for word, cell in zip(("film", "rating"), cells)]  # fmt: skip
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    found = [one.answers for one in reader.understand("How many ratings does Gulls have?").readings]
+    assert ("2",) in found
+    assert ("9",) not in found
+    assert ("4", "5") not in found
+    plain = [one.answers for one in reader.understand("What ratings does Gulls have?").readings]
+    assert ("4", "5") in plain
+
+
+@pytest.mark.parametrize(
+    ("question", "meant", "by"),
+    [
+        ("Which chemist has the highest average yield?", "Ann", "mean"),
+        ("Which chemist has the lowest average yield?", "Bo", "mean"),
+        ("Which chemist has the highest total yield?", "Bo", "sum"),
+        ("Which chemist has the highest yield?", "Bo", ""),
+    ],
+)
+def test_the_first_by_the_mean_of_what_each_has(question, meant, by):
+    rows = [("Ann", "80"), ("Ann", "70"), ("Bo", "90"), ("Bo", "50"), ("Bo", "60"), ("Cy", "72")]
+    facts = [("S" + str(at), word, cell) for at, cells in enumerate(rows)
+             for word, cell in zip(("chemist", "yield"), cells)]  # fmt: skip
+    reader = Reader.build(
+        KnowledgeGraph.from_triples(facts),
+        HashingEncoder(),
+        settings=ReaderSettings(threshold=0.0),
+    )
+    best = reader.understand(question).readings[0]
+    query = best.candidate.query
+    assert best.answers == (meant,)
+    assert isinstance(query, Rows) == bool(by)
+    assert not by or (isinstance(query, Rows) and query.columns[0].by == by)
 
 
 def test_words_that_ask_for_a_sum_or_a_mean():

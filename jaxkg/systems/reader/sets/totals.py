@@ -11,7 +11,7 @@ import numpy as np
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Domain, Extreme, Rows, Step, Total, Union
+from jaxkg.query import Column, Domain, Extreme, Rows, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -46,7 +46,8 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
 
     "The average fee of acts from Leeds" is read as "the highest fee of acts from Leeds" would be,
     or as "the fee of acts from Leeds"; of either, all numbers are taken. So are those of rows
-    without names where it is asked how many: the "hours" of a month each.
+    without names where it is asked how many: the "hours" of a month each. Of "the chemist of the
+    sample with the highest yield" those of each chemist are, where "the highest average" is asked.
 
     Args:
         asked: the question.
@@ -56,7 +57,11 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     Returns:
         The reading as it is where there is nothing to add up, or one number alone.
     """
-    query = None if candidate.result or candidate.wanting else _total(asked, candidate, find)
+    if candidate.result or candidate.wanting:
+        return candidate
+    if (groups := _groups(asked, candidate)) and refusal(sets.values, groups) is None:
+        return candidate._replace(query=groups, ends=sets.execute(groups).rows)
+    query = _total(asked, candidate, find)
     if query is None or refusal(sets.values, query) is not None:
         return candidate
     if says_adding(asked, find, find.kg.relation_code(query.path[0])):
@@ -87,6 +92,22 @@ def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None
     return Total(sources[0] if len(sources) == 1 else Union(sources), steps[0].relations, by)
 
 
+def _groups(asked: Asked, candidate: Candidate) -> Rows | None:
+    """The first of what things lead to, by the sum or the mean of their numbers, where the reading
+    has the first of their numbers: "which chemist has the highest average yield"."""
+    by, grade, step = asked.cues.adds, asked.cues.extreme, candidate.query
+    if grade is None or grade.adds or not isinstance(step, Step) or len(step.relations) > 1:
+        return None
+    first = step.source
+    if not isinstance(first, Extreme) or first.by != "value" or len(first.path) > 1:
+        return None
+    if by != "sum" and by != "mean":
+        return None
+    column = Column(first.path, by)
+    ordered = {"order": 1, "largest": first.largest, "last": first.n}
+    return Rows(first.source, (column,), step.relations, **ordered)
+
+
 def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether it is asked how many there are of what rows have numbers of, "how many hours were
     spent on Atlas", or for a sum that a column has of each: "the total of the open bills"."""
@@ -96,8 +117,9 @@ def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     label = aligned(asked, code, find.vocabulary)
     if label.best_lex < _SAID:
         return False
-    if asked.cues.count:
-        return bool(noun) and label.lex[noun[-1]] >= _SAID
+    if asked.cues.count:  # a row has "hours", and is a "rating"
+        labels = map(_folded, find.wordings(code))
+        return bool(noun) and any(words[noun[-1]] in label for label in labels)
     return _says_sum(words) and any(map(_says_sum, map(_folded, find.wordings(code))))
 
 

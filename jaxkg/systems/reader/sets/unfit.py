@@ -43,6 +43,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         _met_once: not asked.cues.yesno and bool(asked.said_twice),
         _of_another_order: asked.cues.extreme is not None,
         _graded_once: asked.nested is not None,
+        _rated: asked.cues.count and bool(asked.cues.noun),
         _of_another_class: bool(asked.cues.noun),
         _is_other_row: bool(asked.cues.noun),
     }
@@ -177,6 +178,22 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     if not kinds and last and not asked.cues.count and candidate.last >= 0:
         return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _rated(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to several numbers of which each row has one, where it is asked how
+    many there are: "how many ratings"."""
+    if (
+        candidate.result
+        or len(candidate.ends) < 2
+        or not 0 <= candidate.last < find.kg.num_relations
+    ):
+        return False
+    noun, label = asked.cues.noun[-1], aligned(asked, candidate.last, find.vocabulary)
+    words = " ".join(find.wordings(candidate.last)).lower().split()
+    said = min(label.best_lex, label.lex[noun]) >= _SAID
+    number = find.vocabulary.ends_kind(candidate.last) == "number"
+    return said and number and asked.cues.words.folded[noun] not in words
 
 
 def _is_other_row(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
