@@ -246,8 +246,11 @@ def csv_rows(
     """Rows of a CSV file in batches, each with the number of its first line."""
 
     def numbered() -> Iterator[Row]:
-        text = (line + "\n" for _, block in blocks for line in block)
-        reader = csv.reader(text, delimiter=separator, strict=True)
+        each = iter(blocks)
+        first = next(each, (1, []))
+        text = (line + "\n" for _, block in itertools.chain([first], each) for line in block)
+        spaced = quotes_after_blanks(first[1], separator)
+        reader = csv.reader(text, delimiter=separator, skipinitialspace=spaced, strict=True)
         while True:
             start = reader.line_num + 1
             try:
@@ -255,11 +258,35 @@ def csv_rows(
             except StopIteration:
                 return
             except csv.Error as error:
+                if (row := _escaped(line_at(path, start, encoding), separator)) is not None:
+                    yield start, row
+                    continue
                 expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
                 line = line_at(path, start, encoding)
                 bad.note(path, start, line, f"not CSV ({error})", expected)
 
     return batched(numbered())
+
+
+def quotes_after_blanks(lines: Iterable[str], separator: str) -> bool:
+    """Whether cells are quoted behind blanks: `"Bo",  "Oslo"`; a blank before others is theirs.
+
+    >>> quotes_after_blanks(['"Bo",  "Oslo"'], ","), quotes_after_blanks(["Bo, Ltd.,Oslo"], ",")
+    (True, False)
+    """
+    behind = re.compile(re.escape(separator) + ' +"')
+    return any(map(behind.search, lines))
+
+
+def _escaped(line: str, separator: str) -> list[str] | None:
+    """A line whose quotes within quotes are written \\"so\\", or None."""
+    if '\\"' not in line:
+        return None
+    try:
+        options = {"delimiter": separator, "escapechar": "\\", "skipinitialspace": True}
+        return next(csv.reader([line], strict=True, doublequote=False, **options))  # pyright: ignore
+    except csv.Error:
+        return None
 
 
 class Rows:

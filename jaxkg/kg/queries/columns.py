@@ -19,7 +19,7 @@ NEARLY_ALL = 0.95
 """Of a column's texts, that have a value."""
 _SOME = 60
 _NOTHING = frozenset(("n/a", "k.a.", "-", "–", "—", "#n/a", "#nv"))
-_NOTHING_AMONG_VALUES = _NOTHING | {"nan", "null"}
+_NOTHING_AMONG_VALUES = _NOTHING | {"nan", "null", "na"}
 
 _MONTHS = {
     name: number
@@ -109,7 +109,7 @@ class Column(NamedTuple):
 
 
 def is_nothing(text: str, *, among_values: bool = True) -> bool:
-    """Whether a text says that nothing is known; `nan` and `null` do so among numbers and dates."""
+    """Whether a text says that nothing is known; `nan`, `null` and `NA` do so among values."""
     return text.strip().casefold() in (_NOTHING_AMONG_VALUES if among_values else _NOTHING)
 
 

@@ -18,6 +18,7 @@ _WORDS = 6
 """Words up to which a part of a cell is taken for one of several things."""
 _CLOCK = re.compile(r"\d:\d\d")
 """What parts of a note have that says when and by whom it was made."""
+_NA = "NA"
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
 _REFERRING = 0.25
 """Share of a column's cells from which on those that are names of rows mean these rows."""
@@ -57,7 +58,8 @@ def cell_text(value: object) -> str:
 
 
 def drop_nothing(encoder: TripleEncoder) -> str:
-    """Drop cells that say that nothing is known: `n/a`, `-`; beside values `null`, too.
+    """Drop cells that say that nothing is known: `n/a`, `-`; among values `null`, too, and `NA`
+    everywhere where it is among values: R writes it so, and nobody else writes Namibia there.
 
     Returns:
         How many, in words; "" where there were none.
@@ -66,6 +68,8 @@ def drop_nothing(encoder: TripleEncoder) -> str:
     for relation, cells in list(encoder.tails()):
         values = likely_column(cells) is not None
         empty |= {(relation, cell): [] for cell in cells if is_nothing(cell, among_values=values)}
+    if any(cell == _NA for _, cell in empty):
+        empty |= {(relation, _NA): [] for relation, cells in encoder.tails() if _NA in cells}
     if not empty:
         return ""
     before = len(encoder)

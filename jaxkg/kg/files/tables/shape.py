@@ -6,7 +6,14 @@ import csv
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from jaxkg.kg.files.delimited import HEADER, header_columns, is_edge_list, row_blocks, separator_of
+from jaxkg.kg.files.delimited import (
+    HEADER,
+    header_columns,
+    is_edge_list,
+    quotes_after_blanks,
+    row_blocks,
+    separator_of,
+)
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.headers import full_name
 from jaxkg.kg.files.tables.keys import KEY, is_code
@@ -38,7 +45,9 @@ def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
             continue
         rows: list[list[str]] = []
         try:
-            split = csv.reader(lines, delimiter=separator) if format == "csv" else None
+            spaced = quotes_after_blanks(lines, separator)
+            reader = csv.reader(lines, delimiter=separator, skipinitialspace=spaced)
+            split = reader if format == "csv" else None
             for row in split or (line.split(separator) for line in lines):
                 rows.append([cell.strip().strip('"') for cell in row])
         except csv.Error:

@@ -38,7 +38,7 @@ from jaxkg.kg.files.tables.layout import (
     totals,
     without_notes,
 )
-from jaxkg.kg.files.tables.periods import of_periods, period_columns
+from jaxkg.kg.files.tables.periods import YEAR, of_periods, period_columns
 from jaxkg.kg.queries.columns import all_days, all_values
 from jaxkg.words import relation_words
 
@@ -48,6 +48,8 @@ RAGGED = "rows with more or fewer cells than columns"
 MENDED = "rows with cells that a blank after the separator joins, or without the last ones"
 DIFFERENT = 0.8
 """Of rows, up to how many differ in a first column that is no name of theirs."""
+_AGAIN = 5
+"""Of so many rows one that is called as another of another day is enough for that."""
 _NULL = frozenset(("", "NULL", "\\N", ":"))
 """Cells that say nothing, as databases write them."""
 _LINK = re.compile(r"([^(),\[\]]+) \(https?://[^\s()]+\)|\[([^\]]+)\]\(https?://[^\s()]+\)")
@@ -168,6 +170,7 @@ def take_table(
             measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
             again |= measured or (not header.shown and joins(header.columns, cells, title))
             key = _own_key(header, cells, again, measured) if merged is None else 1
+            again |= merged is None and _at_times(cells)
             keyless = again = not key and again
         called = key if merged is None else 0
         whole = _whole_rows(path, rows, header.columns, intake, separator, called, keyless=keyless)
@@ -308,6 +311,17 @@ def come_again(ids: Iterable[str]) -> bool:
     """Whether much of what rows may be called comes again; blank cells call none."""
     called = [*filter(None, map(str.strip, ids))]
     return bool(called) and len(set(called)) <= DIFFERENT * len(called)
+
+
+def _at_times(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a fifth of the rows are called as others of another day or year: who won when."""
+    counts = Counter(row[0] for row in rows)
+    several = [row for row in rows if counts[row[0]] > 1]
+    if not several or len(several) * _AGAIN < len(rows):
+        return False
+    firsts, *columns = zip(*several)
+    whens = (c for c in columns if all_days(c) or all(map(YEAR.fullmatch, c)))
+    return any(len({*zip(firsts, when)}) == len(several) for when in whens)
 
 
 def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool, measured: bool) -> int:

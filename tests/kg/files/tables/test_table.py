@@ -483,3 +483,27 @@ def test_what_numbers_and_codes_are_called_beside_them(read, header, rows, name)
 def test_hosts_are_no_hostnames(read):
     graph = read("hostname,ip,os,cpus\nweb01,10.0.0.1,BSD,4\ndb01,10.0.0.2,BSD,8\n", "servers.csv")
     assert ("web01", "is a", "servers") in facts(graph)
+
+
+def test_quotes_behind_blanks_and_quotes_within_quotes(read):
+    text = 'Name,      Country, Time\n"Bo Ek",  "NOR",   9.8\n"A. \\"Bar\\" Lee", "USA", 9.7\n'
+    text += '"Cy Or",  "NOR", 9.9\n'
+    found = facts(read(text, "sprint.csv"))
+    assert {("Bo Ek", "Country", "NOR"), ('A. "Bar" Lee', "Time", "9.7")} <= set(found)
+
+
+@pytest.mark.parametrize(("years", "named"), [("2008 2012 2008", False), ("2008 2008 2008", True)])
+def test_rows_of_a_name_of_several_years_have_none(read, years, named):
+    first, second, third = years.split()
+    rows = [f"Bolt,{first},9.6", f"Bolt,{second},9.7", f"Lee,{third},9.8"]
+    rows += [f"N{at},20{at:02},9.{at}" for at in range(3, 9)]
+    found = facts(read("Name,Year,Time\n" + "\n".join(rows) + "\n", "results.csv"))
+    assert (("Bolt", "Time", "9.6") in found) == named
+
+
+def test_na_says_nothing_where_it_stands_among_numbers(read):
+    rows = "Cow,NA,5\nOwl,lc,NA\nBat,lc,7\nElk,NA,8\n"
+    found = facts(read(f"name,status,sleep\n{rows}", "sleep.csv"))
+    assert not [fact for fact in found if fact[2] == "NA"]
+    rows = "Peru,SA,5\nCuba,NA,6\nOman,AS,7\nHaiti,NA,8\n"
+    assert ("Cuba", "continent", "NA") in facts(read(f"name,continent,size\n{rows}", "c.csv"))
