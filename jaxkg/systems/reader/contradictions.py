@@ -34,7 +34,7 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if _is_no_person(asked, best, find) or _leaves_out_a_name(asked, best, find):
         return True
-    if _leaves_out_a_number(asked, best, find):
+    if _leaves_out_a_number(asked, best, find) or _lists_for_a_count(asked, best, find):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
@@ -98,6 +98,15 @@ def _leaves_out_a_number(asked: Asked, best: Candidate, find: Candidates) -> boo
     codes = {*best.relations, best.measure, best.last} - {-1} if numbers else set[int]()
     covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
     return any(all(cover[place] < _SAID_OF for cover in covers) for place in numbers)
+
+
+def _lists_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether several numbers that the question does not name are to say how many there are."""
+    several = asked.cues.count and not best.result and len(best.ends) > 1
+    if not several or not 0 <= best.last < find.kg.num_relations:
+        return False
+    number = find.vocabulary.ends_kind(best.last) == "number" and not isinstance(best.query, Rows)
+    return number and aligned(asked, best.last, find.vocabulary).best_lex < _NAMED
 
 
 def has_rival(

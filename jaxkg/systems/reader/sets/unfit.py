@@ -43,6 +43,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         _met_once: not asked.cues.yesno and bool(asked.said_twice),
         _of_another_order: asked.cues.extreme is not None,
         _graded_once: asked.nested is not None,
+        _counts_the_given: asked.cues.count,
         _rated: asked.cues.count and bool(asked.cues.noun),
         _of_another_class: bool(asked.cues.noun),
         _is_other_row: bool(asked.cues.noun),
@@ -180,19 +181,26 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     return bool(kinds) and kinds.isdisjoint(meant)
 
 
+def _counts_the_given(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading counts what one of its topics says of rows: the medals of rows with a gold
+    medal of Bolt's."""
+    counts = candidate.shape == "count" and len(candidate.topics) > 1
+    ahead = counts and 0 <= candidate.last < find.kg.num_relations
+    back = find.vocabulary.inverse(candidate.last) if ahead else -1
+    return ahead and any(back in codes for _, codes in candidate.legs)
+
+
 def _rated(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     """Whether a reading leads to several numbers of which each row has one, where it is asked how
     many there are: "how many ratings"."""
-    if (
-        candidate.result
-        or len(candidate.ends) < 2
-        or not 0 <= candidate.last < find.kg.num_relations
-    ):
+    code, noun = candidate.last, asked.cues.noun[-1]
+    several = not candidate.result and len(candidate.ends) > 1
+    if not several or not 0 <= code < find.kg.num_relations:
         return False
-    noun, label = asked.cues.noun[-1], aligned(asked, candidate.last, find.vocabulary)
-    words = " ".join(find.wordings(candidate.last)).lower().split()
+    label = aligned(asked, code, find.vocabulary)
+    words = " ".join(find.wordings(code)).lower().split()
     said = min(label.best_lex, label.lex[noun]) >= _SAID
-    number = find.vocabulary.ends_kind(candidate.last) == "number"
+    number = find.vocabulary.ends_kind(code) == "number"
     return said and number and asked.cues.words.folded[noun] not in words
 
 

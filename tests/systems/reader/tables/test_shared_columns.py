@@ -261,3 +261,35 @@ def test_a_small_number_is_no_part_of_a_name():
     readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     assert not readings.asked("Which homes have 3 rooms?").mentions
     assert readings.asked("How many rooms has the 747?").mentions
+
+
+def test_what_a_topic_says_of_rows_is_not_counted():
+    rows = [("Bolt", "gold", "2008"), ("Bolt", "gold", "2012"), ("Lee", "gold", "2016")]
+    facts = [
+        (f"_:r{at}", column, cell)
+        for at, cells in enumerate([*rows, ("Bolt", "silver", "2017")])
+        for column, cell in zip(("name", "medal", "year"), cells)
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    found = told(readings, "How many gold medals did Bolt win?")
+    counts = [words for words in found if words.startswith("how many")]
+    assert counts
+    assert not any("how many medal of" in words and "gold" in words for words in counts)
+    assert any(found[words] == {"2"} for words in counts)
+
+
+def test_several_numbers_do_not_say_how_many_there_are():
+    rows = [("1", "Lamp", "2", "9.63"), ("3", "Lamp", "1", "9.7"), ("3", "Lamp", "5", "8.1")]
+    facts = [
+        (f"_:r{at}", column, cell)
+        for at, cells in enumerate(rows)
+        for column, cell in zip(("store", "product", "quantity", "price"), cells)
+    ]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked, kg = readings.asked("How many lamps did store 3 sell?"), readings.kg
+    found = [c for c in readings.of(asked) if c.last == kg.relation_code("quantity")]
+    several = [c for c in found if not c.result and len(c.ends) > 1]
+    assert several
+    assert all(contradicted(asked, one, readings.find) for one in several)
+    named = readings.asked("What quantities of lamps did store 3 sell?")
+    assert not any(contradicted(named, c, readings.find) for c in readings.of(named)[:3])
