@@ -1,6 +1,6 @@
 """Trains the pair scorer: how well a sentence says what a question asks.
 
-    python scripts/reader/train_pair.py readings --own scripts/own -o FOLDER
+    python scripts/reader/train_pair.py readings --own scripts/own/graphs.tar.xz -o FOLDER
     python scripts/reader/train_pair.py fit -o FOLDER --weights reader.npz
     python scripts/reader/train_pair.py fit -o FOLDER --fold 0
 
@@ -21,6 +21,7 @@ import argparse
 import dataclasses
 import functools
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,9 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import ReaderWeights
 from jaxkg.text.minilm import MiniLM, default_encoder
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import unpacked
 
 READINGS = 10
 FOLDS = 4
@@ -273,7 +277,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("what", choices=("readings", "fit"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--own", type=Path, help="own graphs")
+    parser.add_argument("--own", type=unpacked, help="own graphs")
     parser.add_argument("--unfitted", nargs="*", default=[], help="own graphs to leave out")
     parser.add_argument("--worlds", type=int, default=30, help="worlds of each source")
     parser.add_argument("--fold", type=int, help="default: all are learnt from")

@@ -480,6 +480,12 @@ def test_what_numbers_and_codes_are_called_beside_them(read, header, rows, name)
     assert name in {graph.name(graph.entity(head)) for head in heads}
 
 
+def test_many_numbers_are_called_by_what_stands_beside_them_and_days_do_not_matter(read):
+    rows = "".join(f"{at},Bo {'ABCDEFGHI'[at]},{at + 1} May 2026\n" for at in range(9))
+    graph = read(f"StaffID,Person,Hired\n{rows}", "data.csv")
+    assert "Bo C" in {graph.name(graph.entity(fact[0])) for fact in facts(graph)}
+
+
 def test_hosts_are_no_hostnames(read):
     graph = read("hostname,ip,os,cpus\nweb01,10.0.0.1,BSD,4\ndb01,10.0.0.2,BSD,8\n", "servers.csv")
     assert ("web01", "is a", "servers") in facts(graph)
@@ -499,6 +505,9 @@ def test_rows_of_a_name_of_several_years_have_none(read, years, named):
     rows += [f"N{at},20{at:02},9.{at}" for at in range(3, 9)]
     found = facts(read("Name,Year,Time\n" + "\n".join(rows) + "\n", "results.csv"))
     assert (("Bolt", "Time", "9.6") in found) == named
+    rows += [f"M{at},2010,9.{at}" for at in range(3, 9)]
+    more = facts(read("Name,Year,Time\n" + "\n".join(rows) + "\n", "results.csv"))
+    assert ("Bolt", "Time", "9.6") in more
 
 
 def test_na_says_nothing_where_it_stands_among_numbers(read):

@@ -3,6 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.query import Total
 from jaxkg.readings import say
 from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.names import relation_wordings
@@ -164,6 +165,18 @@ def test_an_id_that_comes_again_is_what_it_is_of(visits):
     played = KnowledgeGraph.from_triples([("p", "trackName", "Forge"), ("p", "big_deal_name", "X")])
     names = (relation_wordings(played, code, rows=False, again=True) for code in range(2))
     assert {*names} == {("big deal name",), ("track name", "track")}
+    both = KnowledgeGraph.from_triples([("p", "trackName", "Forge"), ("p", "track", "7")])
+    code = both.relation_code("trackName")
+    assert relation_wordings(both, code, rows=False, again=True) == ("track name",)
+    facts = [
+        ("p1", "imdb_id", "7"),
+        ("p2", "imdb_id", "8"),
+        ("p1", "by_id", "3"),
+        ("p2", "by_id", "3"),
+    ]
+    vocabulary = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings()).vocabulary
+    labels = {relation.wordings[0] for relation in vocabulary.relations}
+    assert labels == {"imdb id", "by"}
 
 
 @pytest.mark.parametrize(
@@ -291,5 +304,31 @@ def test_several_numbers_do_not_say_how_many_there_are():
     several = [c for c in found if not c.result and len(c.ends) > 1]
     assert several
     assert all(contradicted(asked, one, readings.find) for one in several)
-    named = readings.asked("What quantities of lamps did store 3 sell?")
-    assert not any(contradicted(named, c, readings.find) for c in readings.of(named)[:3])
+    for question in (
+        "What quantities of lamps did store 3 sell?",
+        "How many quantity has store 3?",
+    ):
+        named, code = readings.asked(question), kg.relation_code("quantity")
+        several = [c for c in readings.of(named) if c.last == code and len(c.ends) > 1]
+        assert several
+        assert not all(contradicted(named, one, readings.find) for one in several)
+
+
+@pytest.mark.parametrize(
+    ("question", "fine"),
+    [
+        ("What is the size of Depot 12?", True),
+        ("What is the total size of all 3 depots?", True),
+        ("What is the total size of all 7 depots?", False),
+    ],
+)
+def test_a_number_that_is_in_a_name_or_counts_a_class_is_not_left_out(question, fine):
+    facts = [(f"Depot {n}", "is a", "depot") for n in (12, 14, 15)]
+    facts += [(f"Depot {n}", "size", f"{n}00") for n in (12, 14, 15)]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    asked, code = readings.asked(question), readings.kg.relation_code("size")
+    found = [c for c in readings.of(asked) if code in (c.last, c.measure)]
+    # What is added up is read as what comes first.
+    found = [one._replace(query=Total(one.node, ("size",), "sum")) for one in found]
+    assert found
+    assert any(not contradicted(asked, one, readings.find) for one in found) == fine
