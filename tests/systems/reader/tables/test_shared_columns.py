@@ -22,6 +22,14 @@ FILES = {
 }
 
 
+def facts_of(rows, *columns, head="_:r"):
+    return [
+        (f"{head}{at}", column, cell)
+        for at, cells in enumerate(rows)
+        for column, cell in zip(columns, cells)
+    ]
+
+
 @pytest.fixture(scope="module")
 def festival(tmp_path_factory) -> Readings:
     folder = tmp_path_factory.mktemp("festival")
@@ -87,11 +95,7 @@ def test_who_is_not_answered_by_the_code_of_a_row(festival):
 
 def test_rows_without_a_class_are_counted():
     rows = (("J. Frost", "Mill Lane"), ("M. Stone", "Oak Park"), ("J. Frost", "The Docks"))
-    facts = [
-        (f"_:match_{at}", column, cell)
-        for at, cells in enumerate(rows)
-        for column, cell in zip(("referee", "stadium"), cells)
-    ]
+    facts = facts_of(rows, "referee", "stadium", head="_:match_")
     readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     found = told(readings, "How many matches did J. Frost referee?")
     assert found["how many things whose referee is J. Frost"] == {"2"}
@@ -144,11 +148,7 @@ def test_the_code_of_a_person_answers_who():
 @pytest.fixture(scope="module")
 def visits():
     rows = [("7", "3", "checkup", "3"), ("8", "1", "fracture", "7"), ("7", "2", "checkup", "2")]
-    facts = [
-        (f"visit {at}", column, cell)
-        for at, cells in enumerate(rows)
-        for column, cell in zip(("patient_id", "room", "reason", "minutes"), cells)
-    ]
+    facts = facts_of(rows, "patient_id", "room", "reason", "minutes", head="visit ")
     return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
 
 
@@ -217,11 +217,7 @@ def test_a_reading_without_a_number_that_is_said_does_not_answer(visits):
 def plays():
     rows = [("Mira", "Tide", "yes", "12"), ("Vils", "Forge", "no", "18")]
     rows += [("Mira", "Tide", "no", "9"), ("Mira", "Gran", "no", "7")]
-    facts = [
-        (f"_:play_{at}", column, cell)
-        for at, cells in enumerate(rows)
-        for column, cell in zip(("artistName", "trackName", "liked", "ms"), cells)
-    ]
+    facts = facts_of(rows, "artistName", "trackName", "liked", "ms", head="_:play_")
     return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
 
 
@@ -278,11 +274,7 @@ def test_a_small_number_is_no_part_of_a_name():
 
 def test_what_a_topic_says_of_rows_is_not_counted():
     rows = [("Bolt", "gold", "2008"), ("Bolt", "gold", "2012"), ("Lee", "gold", "2016")]
-    facts = [
-        (f"_:r{at}", column, cell)
-        for at, cells in enumerate([*rows, ("Bolt", "silver", "2017")])
-        for column, cell in zip(("name", "medal", "year"), cells)
-    ]
+    facts = facts_of([*rows, ("Bolt", "silver", "2017")], "name", "medal", "year")
     readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     found = told(readings, "How many gold medals did Bolt win?")
     counts = [words for words in found if words.startswith("how many")]
@@ -293,11 +285,7 @@ def test_what_a_topic_says_of_rows_is_not_counted():
 
 def test_several_numbers_do_not_say_how_many_there_are():
     rows = [("1", "Lamp", "2", "9.63"), ("3", "Lamp", "1", "9.7"), ("3", "Lamp", "5", "8.1")]
-    facts = [
-        (f"_:r{at}", column, cell)
-        for at, cells in enumerate(rows)
-        for column, cell in zip(("store", "product", "quantity", "price"), cells)
-    ]
+    facts = facts_of(rows, "store", "product", "quantity", "price")
     readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
     asked, kg = readings.asked("How many lamps did store 3 sell?"), readings.kg
     found = [c for c in readings.of(asked) if c.last == kg.relation_code("quantity")]
