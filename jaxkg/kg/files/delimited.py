@@ -245,12 +245,20 @@ def csv_rows(
 ) -> Iterator[list[Row]]:
     """Rows of a CSV file in batches, each with the number of its first line."""
 
+    last = ""
+
     def numbered() -> Iterator[Row]:
         each = iter(blocks)
         first = next(each, (1, []))
-        text = (line + "\n" for _, block in itertools.chain([first], each) for line in block)
+
+        def text() -> Iterator[str]:
+            nonlocal last
+            for _, block in itertools.chain([first], each):
+                for last in block:
+                    yield last + "\n"
+
         spaced = quotes_after_blanks(first[1], separator)
-        reader = csv.reader(text, delimiter=separator, skipinitialspace=spaced, strict=True)
+        reader = csv.reader(text(), delimiter=separator, skipinitialspace=spaced, strict=True)
         while True:
             start = reader.line_num + 1
             try:
@@ -258,7 +266,8 @@ def csv_rows(
             except StopIteration:
                 return
             except csv.Error as error:
-                if (row := _escaped(line_at(path, start, encoding), separator)) is not None:
+                alone = reader.line_num == start
+                if alone and (row := _escaped(last, separator)) is not None:
                     yield start, row
                     continue
                 expected = 'head,relation,tail, with " around a name that holds a comma or a quote'

@@ -270,8 +270,9 @@ class Records:
     def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
         """What keys say of an entity, and of what lies within."""
         triples: list[Triple] = []
+        lists = any(isinstance(value, list) for value in record.values())
         for relation, value in record.items():
-            if value is not None and (key := listed_too(record, relation)):
+            if lists and value is not None and (key := listed_too(record, relation)):
                 self._intake.leave_out(f"{relation}, which is among {key}")
                 continue
             if isinstance(value, list) and _is_place(relation, value):
