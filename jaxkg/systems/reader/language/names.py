@@ -83,11 +83,11 @@ def relation_wordings(
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words]
     keys = KEY if rows else {"id"} if again else ()
-    meant = [one for one, _, last in keyed if one and last.lower() in keys]
-    named = [one for one, _, last in keyed if again and one.isalpha() and last.lower() == "name"]
+    meant = [stem for stem, _, last in keyed if stem and last.lower() in keys]
+    named = [stem for stem, _, last in keyed if again and stem.isalpha() and last.lower() == "name"]
     if named or (meant and not rows):
         others = {relation_words(label).lower() for label in kg.relation_labels}
-        meant = [one for one in meant if rows or one.lower() not in others]
-        named = [one for one in named if one.lower() not in others]
+        meant = [stem for stem in meant if rows or stem.lower() not in others]
+        named = [stem for stem in named if stem.lower() not in others]
     meant += [spelt_out(word) for word in meant]
     return tuple(dict.fromkeys([*meant, *words, *map(spelt_out, words), *named]))

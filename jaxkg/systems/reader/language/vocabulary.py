@@ -429,9 +429,13 @@ class Vocabulary:
         heads = {code: distinct(triples[triples[:, 1] == code, 0]) for code in types}
         whole = [code for code in types if says_kind(self.relations[code].wordings)]
         for code in types:
-            told = any(np.isin(heads[code], heads[one]).all() for one in whole)
-            told |= all(is_blank(self.kg.entity_ids[head]) for head in heads[code])
-            if code not in whole and told and not _TYPED.search(self.kg.relations[code]):
+            sorted_so = any(np.isin(heads[code], heads[other]).all() for other in whole)
+            nameless = all(is_blank(self.kg.entity_ids[head]) for head in heads[code])
+            if (
+                code not in whole
+                and (sorted_so or nameless)
+                and not _TYPED.search(self.kg.relations[code])
+            ):
                 self.relations[code] = dataclasses.replace(self.relations[code], role="")
 
     def role(self, code: int) -> str:

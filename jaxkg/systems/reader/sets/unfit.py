@@ -165,17 +165,17 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     noun, words = asked.cues.noun, asked.cues.words.folded
     if noun[0] == 0 or words[noun[0] - 1] not in _WHICH:
         return False
-    at = [some for some in asked.classes if noun[0] in (some.first, some.last)]
-    if not at or candidate.result or asked.cues.yesno or candidate.wanting:
+    mentions = [kind for kind in asked.classes if noun[0] in (kind.first, kind.last)]
+    if not mentions or candidate.result or asked.cues.yesno or candidate.wanting:
         return False
     if 0 <= candidate.last < find.kg.num_relations:
         label = aligned(asked, candidate.last, find.vocabulary)
         if min(label.best_lex, label.lex[noun[-1]]) >= _SAID:
             return False  # the rating of a row of ratings
-    named = [some for some in at if some.kind not in find.vocabulary.sorts]
-    meant = {some.kind for some in named}
+    named = [mention for mention in mentions if mention.kind not in find.vocabulary.sorts]
+    meant = {mention.kind for mention in named}
     kinds = set(find.end_classes(candidate)) if named else set[int]()
-    last = any(some.last == noun[-1] for some in at)  # not "which order date"
+    last = any(mention.last == noun[-1] for mention in mentions)  # not "which order date"
     if not kinds and last and not asked.cues.count and candidate.last >= 0:
         return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)

@@ -1,0 +1,58 @@
+"""What records of JSON and XML are, are called, and say in sections."""
+
+from json import dumps
+
+import pytest
+from named_facts import named_facts
+
+
+@pytest.mark.parametrize(("around", "inner", "kind"), [
+    ("users", "row", "users"), ("feed", "entry", "entry"), ("users", "person", "person"),
+])  # fmt: skip
+def test_rows_are_what_they_lie_in(read, around, inner, kind):
+    rows = "".join(f'<{inner} Id="{at}" Name="N{at}" Size="{at + 7}"/>' for at in range(3))
+    facts = named_facts(read(f"<?xml version='1.0'?><{around}>{rows}</{around}>", "u.xml"))
+    assert {tail for _, relation, tail in facts if relation == "is a"} == {kind}
+
+
+def test_one_of_several_is_said_once(read):
+    issues = [
+        {"id": 7, "title": "Leak", "assignee": "Ann", "assignees": ["Ann", "Bo"]},
+        {"id": 8, "title": "Rust", "assignee": "Cy", "assignees": ["Bo"]},
+    ]
+    told = []
+    facts = named_facts(read(dumps(issues), "i.json", on_reading=told.append))
+    assert {fact[1:] for fact in facts if fact[0] == "Leak"} == {
+        ("assignees", "Ann"), ("assignees", "Bo")
+    }  # fmt: skip
+    assert ("Rust", "assignee", "Cy") in facts
+    assert "assignee, which is among assignees" in told[0]
+
+
+def test_models_and_labels_are_no_sorts(read):
+    cars = [{"id": n, "name": f"C{n}", "model": m, "labels": ["used", "red"]}
+            for n, m in enumerate(("Civic", "Polo"))]  # fmt: skip
+    facts = named_facts(read(dumps({"cars": cars}), "cars.json"))
+    assert {("C0", "model", "Civic"), ("C0", "labels", "used"), ("C0", "is a", "cars")} <= facts
+    nodes = [{"id": n, "labels": ["Film"], "properties": {"name": f"F{n}"}} for n in range(2)]
+    assert ("F0", "type", "Film") in named_facts(read(dumps(nodes), "n.json"))
+
+
+def test_issues_are_called_by_a_short_summary(read):
+    issues = [
+        {"id": n, "key": f"OP-{n}", "fields": {"summary": summary, "size": n}}
+        for n, summary in ((3, "Disk full"), (4, "One. Two. Three."))
+    ]
+    facts = named_facts(read(dumps({"issues": issues}), "i.json"))
+    assert ("Disk full", "size", "3") in facts
+    assert any(fact[1:] == ("summary", "One. Two. Three.") for fact in facts)
+
+
+def test_what_one_section_alone_says_is_called_without_it(read):
+    rows = [{"id": f"r{n}", "main": {"humidity": 80 + n, "level": n}, "top": {"level": n + 1}}
+            for n in range(2)]  # fmt: skip
+    kg = read(dumps({"rows": rows}), "w.json")
+    aliases = {name: kg.relation_aliases.get(code, ()) for code, name in enumerate(kg.relations)}
+    assert aliases["main humidity"] == ("humidity",)
+    assert not aliases["main level"]
+    assert not aliases["top level"]
