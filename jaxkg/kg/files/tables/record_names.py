@@ -170,7 +170,8 @@ def listed_too(record: dict[str, Any], key: str) -> str:
     """
     several = (f"{key}s", f"{key[:-1]}ies")
     lists = ((word, record[word]) for word in several if isinstance(record.get(word), list))
-    return next((word for word, held in lists if record[key] in held), "")
+    said = record[key]
+    return next((word for word, held in lists if said is not None and said in held), "")
 
 
 def is_list(value: Any) -> bool:

@@ -272,7 +272,7 @@ class Records:
         triples: list[Triple] = []
         lists = any(isinstance(value, list) for value in record.values())
         for relation, value in record.items():
-            if lists and value is not None and (key := listed_too(record, relation)):
+            if lists and (key := listed_too(record, relation)):
                 self._intake.leave_out(f"{relation}, which is among {key}")
                 continue
             if isinstance(value, list) and _is_place(relation, value):
