@@ -6,9 +6,12 @@ import functools
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.neighbourhood import distinct
 from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.lexicon.units import without_unit
 from jaxkg.words import relation_words, singular
@@ -20,6 +23,9 @@ _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs
 ARTICLES = frozenset(_ARTICLE_WORDS.split())
 """Words before a name that are no part of it."""
 _COUNTED = re.compile(r"(\w+) (?:count|total|quantity|qty)")
+_AGAIN = frozenset({"id", "name"})
+"""Last words of a label that calls what it leads to, where that comes again."""
+_NO_ENDS = np.zeros(0, np.int64)
 _APART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z]{3})(?=\d)")
 _ROMAN: dict[str, str] = dict(zip(("ii", "iii", "iv", "vi", "vii", "viii", "ix"), "2346789"))
 
@@ -57,7 +63,7 @@ def key_of_words(words: Sequence[str]) -> str:
 
 
 def relation_wordings(
-    kg: KnowledgeGraph, code: int, *, rows: bool, again: bool = False
+    kg: KnowledgeGraph, code: int, *, rows: bool, ends: np.ndarray = _NO_ENDS
 ) -> tuple[str, ...]:
     """How a relation may be called: its label, its other labels, what they stand for.
 
@@ -65,8 +71,8 @@ def relation_wordings(
         kg: the graph.
         code: of the relation, in [0, R).
         rows: whether all that it leads to has facts of its own; "driver id" is the driver then.
-        again: whether something that it leads to comes again, which an id of the heads does not; a
-            "driver id" or "driver name" is the driver, too, unless another relation is.
+        ends: what it leads to, fact by fact. Where something comes again, which an id of the heads
+            does not, a "driver id" or "driver name" is the driver, too, unless another relation is.
 
     >>> graph = KnowledgeGraph.from_triples([("trip", "cust_no", "Ann")])
     >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
@@ -82,6 +88,7 @@ def relation_wordings(
     words += filter(None, [*map(without_unit, words)])
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words]
+    again = any(last.lower() in _AGAIN for _, _, last in keyed) and len(distinct(ends)) < len(ends)
     keys = KEY if rows else {"id"} if again else ()
     meant = [stem for stem, _, last in keyed if stem and last.lower() in keys]
     named = [stem for stem, _, last in keyed if again and stem.isalpha() and last.lower() == "name"]

@@ -103,13 +103,12 @@ class Vocabulary:
         for code in range(kg.num_relations):
             rows = order[first[code] : first[code + 1]]
             ends = triples[rows, 2]
-            again = len(np.unique(ends)) < len(ends)
-            wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), again=again)
+            wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), ends=ends)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             standard = bool(_TYPED.search(kg.relations[code]))
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
-        self._keep_types(triples)
+        self._keep_types(np.split(triples[order, 0], first[1:-1]))
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
@@ -422,11 +421,12 @@ class Vocabulary:
         """What a relation code leads to, see `Relation`."""
         return self.relations[code].tails if code < self.kg.num_relations else "thing"
 
-    def _keep_types(self, triples: np.ndarray) -> None:
+    def _keep_types(self, by_relation: Sequence[np.ndarray]) -> None:
         """Make ordinary what is called "type" of things that are a something else, or of rows
-        without names: the type of a sensor, which is a sensor."""
+        without names: the type of a sensor, which is a sensor. `by_relation` are the heads of the
+        facts of each."""
         types = [c for c, relation in enumerate(self.relations) if relation.role == "type"]
-        heads = {code: distinct(triples[triples[:, 1] == code, 0]) for code in types}
+        heads = {code: distinct(by_relation[code]) for code in types}
         whole = [code for code in types if says_kind(self.relations[code].wordings)]
         for code in types:
             sorted_so = any(np.isin(heads[code], heads[other]).all() for other in whole)

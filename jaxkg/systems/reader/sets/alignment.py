@@ -19,7 +19,7 @@ from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.opposites import turned
 from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.sets.labels import Labels, Letters, folded_words
+from jaxkg.systems.reader.sets.labels import SAID, Labels, Letters, folded_words
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -28,8 +28,6 @@ _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
 SPEAKS = 0.5
 """Cover from which on a word speaks of an element."""
-_SAID = 0.8
-"""Share of a label's words from which on a question says it, and likeness of a word to one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -251,7 +249,7 @@ class Alignment:
     def said(self, wordings: tuple[str, ...]) -> frozenset[int] | None:
         """Places of the words by which nearly all of an element is said; None where it is not."""
         lex, share, _ = self.letters(wordings)
-        return frozenset(np.flatnonzero(lex >= _SAID).tolist()) if share >= _SAID else None
+        return frozenset(np.flatnonzero(lex >= SAID).tolist()) if share >= SAID else None
 
     def _letters(self, rows: np.ndarray) -> Letters:
         """Elements against the question's words; words that say little count only where a wording

@@ -16,6 +16,8 @@ from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.likeness import Spelt
 from jaxkg.systems.reader.vectors import TextVectors
 
+SAID = 0.8
+"""Likeness of letters, and share of a label's words, from which on a question says it."""
 _LIGHT = 0.25
 """What a light word of a label counts."""
 _WORDS = 20_000

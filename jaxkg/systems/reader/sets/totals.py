@@ -8,21 +8,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Column, Domain, Extreme, Rows, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.labels import SAID, folded_words
 from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.views import Seen
 from jaxkg.words import is_blank
 
 _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
-_SAID = 0.8
-"""Likeness of letters, and share of a label's words, from which on a question says it."""
 
 
 def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
@@ -115,20 +113,16 @@ def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     if not 0 <= code < find.kg.num_relations or find.vocabulary.ends_kind(code) != "number":
         return False
     label = aligned(asked, code, find.vocabulary)
-    if label.best_lex < _SAID:
+    if label.best_lex < SAID:
         return False
     if asked.cues.count:  # a row has "hours", and is a "rating"
-        labels = map(_folded, find.wordings(code))
+        labels = map(folded_words, find.wordings(code))
         return bool(noun) and any(words[noun[-1]] in label for label in labels)
-    return _says_sum(words) and any(map(_says_sum, map(_folded, find.wordings(code))))
+    return _says_sum(words) and any(map(_says_sum, map(folded_words, find.wordings(code))))
 
 
 def _says_sum(words: Sequence[str]) -> bool:
     return any(ADDING.get(word) == "sum" for word in words)
-
-
-def _folded(label: str) -> Sequence[str]:
-    return split_words(label).folded
 
 
 def unadded(asked: Asked, candidate: Candidate) -> bool:
@@ -139,7 +133,7 @@ def unadded(asked: Asked, candidate: Candidate) -> bool:
 def says_adding(asked: Asked, find: Candidates, code: int) -> bool:
     """Whether the label of a relation says itself that its values are what is asked for: sums, or
     averages."""
-    labels = map(_folded, find.wordings(code))
+    labels = map(folded_words, find.wordings(code))
     return any(ADDING.get(word) == asked.cues.adds for words in labels for word in words)
 
 

@@ -11,12 +11,11 @@ from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
+from jaxkg.systems.reader.sets.labels import SAID
 from jaxkg.systems.reader.sets.paths.quick import aligned
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 
-_SAID = 0.8
-"""Likeness of letters, and share of a label's words, from which on a question says it."""
 
 _AS_WELL = 0.3
 """How much less another measure may fit a comparison."""
@@ -71,7 +70,7 @@ def _measured_by_what_follows(
         return readings
     measures = {reading.measure for reading in readings if reading.shape == "extreme"} - {-1}
     labels = {code: aligned(asked, code, find.vocabulary) for code in measures}
-    named = {c for c in labels if min(labels[c].best_lex, labels[c].lex[after]) >= _SAID}
+    named = {c for c in labels if min(labels[c].best_lex, labels[c].lex[after]) >= SAID}
     return [r for r in readings if not named or r.shape != "extreme" or r.measure in named]
 
 
@@ -122,7 +121,7 @@ def _asks_for(asked: Asked, code: int, find: Candidates) -> bool:
     """Whether the whole label of a relation is what a question begins with, beside its grade."""
     label = aligned(asked, code, find.vocabulary)
     content, cues = np.flatnonzero(asked.alignment.content)[:1].tolist(), asked.cues
-    if cues.wants in ("person", "place") or cues.adds_up or label.best_lex < _SAID:
+    if cues.wants in ("person", "place") or cues.adds_up or label.best_lex < SAID:
         return False
     # Not the "most populous city", nor the "price" of "highest price product".
     classes = {place for kind in asked.classes for place in range(kind.first - 1, kind.last + 1)}
@@ -130,7 +129,7 @@ def _asks_for(asked: Asked, code: int, find: Candidates) -> bool:
     if not (grade and content) or content[0] > max(grade) + 1:
         return False  # nor "the cheapest to hire"
     head = {*content, *cues.noun}
-    return head.isdisjoint(classes) and all(label.lex[place] >= _SAID for place in head)
+    return head.isdisjoint(classes) and all(label.lex[place] >= SAID for place in head)
 
 
 def _owned(asked: Asked, found: list[Candidate], find: Candidates) -> list[Candidate]:
@@ -170,7 +169,7 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
         return False
     if 0 <= candidate.last < find.kg.num_relations:
         label = aligned(asked, candidate.last, find.vocabulary)
-        if min(label.best_lex, label.lex[noun[-1]]) >= _SAID:
+        if min(label.best_lex, label.lex[noun[-1]]) >= SAID:
             return False  # the rating of a row of ratings
     named = [mention for mention in mentions if mention.kind not in find.vocabulary.sorts]
     meant = {mention.kind for mention in named}
@@ -199,7 +198,7 @@ def _rated(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
         return False
     label = aligned(asked, code, find.vocabulary)
     words = " ".join(find.wordings(code)).lower().split()
-    said = min(label.best_lex, label.lex[noun]) >= _SAID
+    said = min(label.best_lex, label.lex[noun]) >= SAID
     number = find.vocabulary.ends_kind(code) == "number"
     return said and number and asked.cues.words.folded[noun] not in words
 

@@ -7,9 +7,8 @@ import numpy as np
 from jaxkg.query import Entities, Exists, Intersection
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.labels import SAID
 
-_SAID = 0.8
-"""Share of a relation's words that the question has, from which on it is taken as named."""
 _LOOKED_AT, _JOINS, _EXIST = 120, 20, 30
 _MEMBERS = 100
 _ALIKE_WORDS = "same both share shares shared and together common as also too und beide auch wie"
@@ -118,7 +117,7 @@ class Whether:
         """
         back = self.vocabulary.inverse(code)
         letters = asked.alignment.of(self.find.wordings(code)).best_lex
-        if self.vocabulary.type_codes or letters < _SAID:
+        if self.vocabulary.type_codes or letters < SAID:
             return {back}
         alike = self.vocabulary.around.ends(self.vocabulary.domain(back)[:_MEMBERS])
         return {back, *(some for some in alike if not self.vocabulary.role(some))}

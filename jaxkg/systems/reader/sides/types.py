@@ -9,6 +9,7 @@ import numpy as np
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.labels import SAID
 from jaxkg.systems.reader.sets.paths.quick import aligned
 
 ANCHORS = {
@@ -19,8 +20,6 @@ ANCHORS = {
     "thing": "thing",
 }
 """Kinds of things in words, for telling what a label speaks of."""
-_SAID = 0.8
-"""Share of a label's words from which on the question says it."""
 _OLD = {"old", "alt"}
 _DAYS = {"year", "date", "day", "month", "years", "dates", "days", "jahr", "datum", "tag", "monat"}
 """What is asked for where a time of day is no answer."""
@@ -118,7 +117,7 @@ class TypeViews:
         elif kind != "thing" and not candidate.result:
             # "What is the salary of Ann" asks for one.
             said = aligned(self.asked, candidate.last, self.vocabulary).best_lex
-            found["number for thing"] = float(said < _SAID)
+            found["number for thing"] = float(said < SAID)
         return found
 
     def _by_vectors(self, told: tuple[str, ...]) -> float:

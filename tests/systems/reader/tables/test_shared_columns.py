@@ -1,5 +1,6 @@
 """Tables that refer to the same rows by a column of one name: gigs and sponsors of stages."""
 
+import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph, read_graph
@@ -145,6 +146,9 @@ def test_the_code_of_a_person_answers_who():
     assert not any(contradicted(asked, one, readings.find) for one in found)
 
 
+TWICE = np.array([1, 1])
+
+
 @pytest.fixture(scope="module")
 def visits():
     rows = [("7", "3", "checkup", "3"), ("8", "1", "fracture", "7"), ("7", "2", "checkup", "2")]
@@ -154,20 +158,20 @@ def visits():
 
 def test_an_id_that_comes_again_is_what_it_is_of(visits):
     kg = visits.kg
-    assert relation_wordings(kg, kg.relation_code("patient_id"), rows=False, again=True)[0] == (
+    assert relation_wordings(kg, kg.relation_code("patient_id"), rows=False, ends=TWICE)[0] == (
         "patient"
     )
     bank = [("t", "bank_id", "7"), ("t", "bank", "Ely")]
     other = KnowledgeGraph.from_triples(bank)
     code = other.relation_code("bank_id")
-    assert relation_wordings(other, code, rows=False, again=True) == ("bank id",)
-    assert relation_wordings(kg, kg.relation_code("room"), rows=False, again=True) == ("room",)
+    assert relation_wordings(other, code, rows=False, ends=TWICE) == ("bank id",)
+    assert relation_wordings(kg, kg.relation_code("room"), rows=False, ends=TWICE) == ("room",)
     played = KnowledgeGraph.from_triples([("p", "trackName", "Forge"), ("p", "big_deal_name", "X")])
-    names = (relation_wordings(played, code, rows=False, again=True) for code in range(2))
+    names = (relation_wordings(played, code, rows=False, ends=TWICE) for code in range(2))
     assert {*names} == {("big deal name",), ("track name", "track")}
     both = KnowledgeGraph.from_triples([("p", "trackName", "Forge"), ("p", "track", "7")])
     code = both.relation_code("trackName")
-    assert relation_wordings(both, code, rows=False, again=True) == ("track name",)
+    assert relation_wordings(both, code, rows=False, ends=TWICE) == ("track name",)
     facts = [
         ("p1", "imdb_id", "7"),
         ("p2", "imdb_id", "8"),
