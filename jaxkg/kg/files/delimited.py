@@ -129,6 +129,7 @@ def separator_of(path: Path, format: str, encoding: str) -> str:
     return "\t" if "\t" in first and "," not in first else ","
 
 
+_QUOTED = re.compile(r'"([^"]?)[^"]*"')
 _SEPARATOR_LINE = re.compile(r"sep=.", re.IGNORECASE)
 _PADDED = re.compile(r'(?:"[^"]*"|[^,;|\t"]*)([,;|\t])\1{2,}\s*')
 """A line of four columns or more that says nothing, or has but a title in the first."""
@@ -148,7 +149,9 @@ def row_blocks(
     for number, lines in blocks:
         if number == 1 and (above := lines_above(lines)):
             names = _names_noted(lines, above)
-            titles = sum(line[:1] != "#" and bool(line.strip(" ,;|\t\r")) for line in lines[:above])
+            titles = sum(
+                line[:1] != "#" and bool(line.strip(' ",;|\t\r')) for line in lines[:above]
+            )
             titles -= bool(_SEPARATOR_LINE.fullmatch(lines[0].strip()))
             if intake and titles:
                 intake.leave_out("lines above the columns", titles)
@@ -185,7 +188,10 @@ def lines_above(lines: Sequence[str]) -> int:
     4
     >>> lines_above([",,,", '"Rivers, 2024",,,', "river,length,x,y", "Glomma,621,3,4"])
     2
+    >>> lines_above(['"Rivers, of May, 2024"', '""', "river,length,x,y", "Glomma,621,3,4"])
+    2
     """
+    lines = [_QUOTED.sub(r"\1", line) if '"' in line else line for line in lines]
     if lines and _SEPARATOR_LINE.fullmatch(lines[0].strip()):
         return 1  # as Excel writes
     if padded := len(list(itertools.takewhile(_PADDED.fullmatch, lines[:_ABOVE]))):

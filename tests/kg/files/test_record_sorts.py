@@ -56,3 +56,26 @@ def test_what_one_section_alone_says_is_called_without_it(read):
     assert aliases["main humidity"] == ("humidity",)
     assert not aliases["main level"]
     assert not aliases["top level"]
+
+
+def test_tables_of_a_database_are_called_by_their_names(read):
+    users = [{"id": n, "first_name": f, "last_name": last, "username": f"u{n}"}
+             for n, f, last in ((1, "Admin", ""), (2, "Ann", "Berg"))]  # fmt: skip
+    tools = [{"id": 1, "name": "", "tag": "T1", "assigned_to": 2},
+             {"id": 2, "name": "Saw", "tag": "T2", "assigned_to": 2}]  # fmt: skip
+    dump = [{"type": "header", "version": "5"}, {"type": "database", "name": "shed"},
+            {"type": "table", "name": "users", "data": users},
+            {"type": "table", "name": "tools", "data": tools},
+            {"type": "table", "name": "logs", "data": []}]  # fmt: skip
+    facts = named_facts(read(dumps(dump), "shed.json"))
+    assert {("Saw", "is a", "tools"), ("Saw", "assigned_to", "Ann Berg")} <= facts
+    assert {("Admin", "is a", "users"), ("Admin", "username", "u1")} <= facts
+    assert {head for head, relation, tail in facts if tail == "T1"} == {"tool 1"}
+
+
+def test_a_title_is_shown_in_place_of_what_its_address_has(read):
+    posts = [{"title": f"On {word}", "post_id": n, "post_name": f"on-{word}", "likes": n}
+             for n, word in enumerate(("kelp", "iron"), start=7)]  # fmt: skip
+    facts = named_facts(read(dumps({"site": {"name": "S", "posts": posts}}), "s.json"))
+    assert ("On kelp", "post_id", "7") in facts or ("On kelp", "likes", "7") in facts
+    assert not [fact for fact in facts if fact[0] == "on-kelp"]

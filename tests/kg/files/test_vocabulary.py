@@ -123,3 +123,17 @@ def test_entities_of_namespaces_are_read(read):
     assert named_facts(read(XML.format('<!ENTITY a "Ann">', "&a; Lee"), "kb.owl")) == {
         ("a", "r", "Ann Lee")
     }
+
+
+def test_codes_of_properties_are_called_as_the_entities_of_the_same_code(read):
+    base = "http://w.org"
+    text = (
+        f"<{base}/entity/Q1> <{base}/prop/direct/P6> <{base}/entity/Q2> .\n"
+        f"<{base}/entity/Q1> <{base}/prop/direct/name> <{base}/entity/Q2> .\n"
+        + "".join(
+            f'<{base}/entity/{code}> <http://www.w3.org/2000/01/rdf-schema#label> "{name}"@en .\n'
+            for code, name in (("P6", "found by"), ("Q1", "Io"), ("Q2", "Galileo"), ("name", "X"))
+        )
+    )
+    kg = read(text, "w.nt")
+    assert dict(zip(kg.relations, kg.relation_labels)) == {"P6": "found by", "name": "name"}

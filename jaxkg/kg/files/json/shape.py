@@ -278,7 +278,7 @@ def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iter
     whole = plain(records_of(document) if is_map(document) else _apart(document, title))
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing
-    whole = _headed(whole)
+    whole = _dumped(_headed(whole))
     for listed in _lists_in(whole, title, 0, [] if beside is None else beside):
         yield from _by_sort(listed)
 
@@ -326,6 +326,25 @@ def _headed(value: Any) -> Any:
     texts = all(isinstance(word, str) and word.strip() for word in header)
     unlike = len(set(map(str, header))) == len(header) and fits and rows
     return [dict(zip(header, row)) for row in rows] if texts and unlike else value
+
+
+def _dumped(value: Any) -> Any:
+    """The tables of a database by their names, of a list that tells each with its rows; another
+    document as it is.
+
+    >>> _dumped([{"type": "database"}, {"type": "table", "name": "assets", "data": [{"id": 1}]}])
+    {'assets': [{'id': 1}]}
+    """
+    objects = value if isinstance(value, list) and all(isinstance(o, dict) for o in value) else ()
+    told: dict[Any, Any] = {}
+    for item in objects:
+        rows = next((item[word] for word in ("data", "rows", "records") if word in item), None)
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            told[item.get("name")] = rows
+        elif any(isinstance(said, dict | list) for said in item.values()):
+            return value
+    titles = all(isinstance(name, str) and name for name in told)
+    return told if titles and any(told.values()) else value
 
 
 def _by_sort(listed: Listed) -> Iterator[Listed]:
@@ -497,5 +516,6 @@ def ids_in(records: list[Any]) -> set[str]:
 
 
 def named(records: list[Any]) -> bool:
-    """Whether the first of some records has a name."""
-    return bool(records) and isinstance(records[0], dict) and bool(_called(records[0], _NAMES))
+    """Whether the first of some records has a name, perhaps in parts."""
+    first = records[0] if records and isinstance(records[0], dict) else {}
+    return bool(_called(first, _NAMES)) or full_name(list(first)) is not None

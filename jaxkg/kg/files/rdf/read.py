@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
@@ -42,6 +42,8 @@ NAMES = (
 )
 """What gives names where no label does."""
 
+_CODED = re.compile(r"[A-Z]\d+")
+"""Last parts that say nothing, so that something with such a one has but that name."""
 _WORD = re.compile(r"(?:[A-Z][a-z]+)+")
 _LOOK = 1 << 13
 _LINES = ("ntriples", "nquads")
@@ -180,8 +182,11 @@ class RdfFiles:
         called = {iri: tail_of(iri) if tails[tail_of(iri)] == 1 else iri for iri in self._relations}
         others = set(encoder.relations) - called.keys()
         called = {iri: iri if name in others else name for iri, name in called.items()}
+        coded = [entity for entity in texts if _CODED.fullmatch(tail_of(entity))]
+        homes = {_home(entity): entity for entity in coded}
         for iri, relation in called.items():
             own = self._vocabulary.direct.get(iri, iri)
+            own = own if own in texts else homes.get(_home(iri), own)
             if told := [*texts.get(own, ()), *names.aliases.get(own, ())]:
                 names.relations[relation] = list(dict.fromkeys(told))
         encoder.rename_relations(called | {name: name for name in others})
@@ -192,6 +197,12 @@ class RdfFiles:
                 word = f"{RDF}{PREDICATE}" if whole else PREDICATE
                 if node not in self._vocabulary.statements:
                     intake.fact(node, word, called.get(iri, tail_of(iri)), self._source)
+
+
+def _home(iri: str) -> tuple[str, str]:
+    """Host and last part, by which ways to write a property are one: `prop/direct/P61`, which
+    states facts, and `entity/P61`, which has the labels."""
+    return urlsplit(iri).netloc, tail_of(iri)
 
 
 Statement = tuple[str, str, str, tuple[str, str | None] | None]

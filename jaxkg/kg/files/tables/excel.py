@@ -21,7 +21,13 @@ from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
 from jaxkg.kg.files.tables.layout import joined_headers
-from jaxkg.kg.files.tables.shape import MAYBE_TABLE, SAMPLE, is_header, rows_are_entities
+from jaxkg.kg.files.tables.shape import (
+    MAYBE_TABLE,
+    SAMPLE,
+    is_header,
+    kept_columns,
+    rows_are_entities,
+)
 from jaxkg.kg.files.tables.table import take_table
 from jaxkg.kg.files.textfile import BadLines, extra, open_bytes
 
@@ -83,9 +89,11 @@ def read_excel(path: Path, intake: Intake) -> None:
             refused += [f"{sheet.title!r} has but one column"] if titles else []
             continue
         header = headers[number]
-        kept = [at for at, cell in enumerate(header) if cell or columns is not None]
-        words = [header[at] for at in kept]
         some = list(itertools.islice(rows, SAMPLE)) if plain and guess else []
+        kept = [at for at, cell in enumerate(header) if cell or columns is not None]
+        if some and 0 not in kept and 0 in kept_columns([header, *(cells for _, cells in some)]):
+            kept = [0, *kept]  # names below a blank heading
+        words = [header[at] for at in kept]
         looks = _looks_like_table(words, some, kept)
         if guess and len(words) == 2 and not header_columns(words):
             # What another sheet has a column of: "supplier, country", beside products with one.
@@ -242,12 +250,10 @@ def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
     for number, cells in rows:
         filled = list(filter(None, cells))
         if len(filled) > 1:
-            below = next(rows, None) if not cells[0] else None
-            joined = below and joined_headers([cells, below[1]])
-            if below and joined:
-                return titles, (below[0], joined), rows
-            rest = [] if below is None else [below]
-            return titles, (number, cells), itertools.chain(rest, rows)
+            below = list(itertools.islice(rows, SAMPLE))
+            if joined := joined_headers([cells, *(cells for _, cells in below)]):
+                return titles, (below[0][0], joined), itertools.chain(below[1:], rows)
+            return titles, (number, cells), itertools.chain(below, rows)
         titles += filled
     return titles, None, rows
 

@@ -13,6 +13,7 @@ from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.queries.columns import all_values, is_value, read_column
 from jaxkg.words import relation_words
 
+_TOTAL = re.compile(r"\b(?:total|sum)\b", re.IGNORECASE)
 _NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
 """Rows of a table up to which some may be sums of others."""
@@ -31,6 +32,8 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     ['Plant', 'Power (MW)', 'In']
     >>> joined_headers([["Sum", "Columns", ""], ["Fruit", "East", "West"], ["Plum", "3", "4"]])
     ['Fruit', 'East', 'West']
+    >>> joined_headers([["What", "", "Size", ""], ["No", "Of", "H", "W"], ["a1", "oak", "3", "4"]])
+    ['No', 'Of', 'H', 'W']
 
     Args:
         rows: the first ones of a table.
@@ -47,7 +50,12 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     told = list(filter(None, over[1:]))
     if over[0] and len(told) == 1 and all(under) and not any(map(is_value, under)):
         cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))[1:]
-        return under if cells and all(map(all_values, cells)) else None  # a pivot of a spreadsheet
+        if cells and all(map(all_values, cells)):
+            return under  # a pivot of a spreadsheet
+    if over[0] and 0 < len(told) < len(over) - 1 and all(under) and len(set(under)) == len(under):
+        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))
+        plain = len(cells) == len(under) and not any(map(is_value, under))
+        return under if plain and any(map(all_values, cells)) else None  # over several columns
     several = len(told) < len(over) - 1 or len(set(told)) < len(told)
     if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
         return None
@@ -126,7 +134,13 @@ def are_merged(header: str, rows: Sequence[Sequence[str]]) -> bool:
     >>> rows = [["Sea", "Ely", "7"], ["", "Ayr", "9"], ["Land", "Ulm", "3"], ["", "Pau", "4"]]
     >>> are_merged("Sort", rows), are_merged("Sort id", rows), are_merged("Sort", rows[::2])
     (True, False, False)
+    >>> are_merged("", [["Sea", ""], ["", "Ely"], ["Land", ""], ["", "Ulm"], ["", "Pau"]])
+    True
     """
+    heads = [row[0].strip() for row in rows if row[0].strip() and not any(row[1:])]
+    blank = sum(not row[0].strip() and any(row[1:]) for row in rows)
+    if len(set(heads)) == len(heads) > 1 and 2 * blank > len(rows) - len(heads):
+        return True  # a heading above each group
     pairs = [(row[0].strip(), row[1].strip()) for row in rows if len(row) > 2 and row[1].strip()]
     firsts = [first for first, _ in pairs if first]
     if not firsts or not pairs[0][0] or not 0 < len(firsts) <= len(pairs) - len(firsts):
@@ -136,10 +150,11 @@ def are_merged(header: str, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def filled_down(rows: Sequence[Row], above: str) -> Iterator[Row]:
-    """Rows whose blank first cells say what the one above does."""
+    """Rows whose blank first cells say what the one above does, which may stand alone."""
     for number, (first, *others) in rows:
         above = first.strip() or above
-        yield number, [above, *others]
+        if not first.strip() or any(others):
+            yield number, [above, *others]
 
 
 def totals(rows: Sequence[Sequence[str]]) -> list[int]:
@@ -157,6 +172,9 @@ def totals(rows: Sequence[Sequence[str]]) -> list[int]:
     >>> more = [["Land", "Ulm", "5", "6"], ["All land", "", "5", "6"], ["All", "", "9", "12"]]
     >>> totals([*some, *more])
     [2, 4, 5]
+    >>> totals([["A", "1", "2", "50%"], ["B", "3", "5", "60%"], ["C", "4", "9", "44%"],
+    ...         ["Total", "8", "16", "50%"]])
+    [3]
     """
     if not 4 <= len(rows) <= _TOTALLED:
         return []
@@ -173,7 +191,8 @@ def totals(rows: Sequence[Sequence[str]]) -> list[int]:
     for place, text in enumerate(texts):
         whole = len(sums) > 1 or (place == last and len(plain) > 2)
         parts = [group] * any(texts) + [plain] * whole
-        if not text and any(_is_sum(numbers, place, part, len(rows[0])) for part in parts):
+        named = bool(rows[place]) and _TOTAL.search(rows[place][0]) is not None
+        if not text and any(_is_sum(numbers, place, one, len(rows[0]), named) for one in parts):
             sums.append(place)
             group = []
         else:
@@ -184,12 +203,19 @@ def totals(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _is_sum(
-    numbers: Sequence[Sequence[Decimal | None]], place: int, of: Sequence[int], width: int
+    numbers: Sequence[Sequence[Decimal | None]],
+    place: int,
+    of: Sequence[int],
+    width: int,
+    named: bool,
 ) -> bool:
-    """Whether what columns say in a place is the sum of what they say in others."""
+    """Whether what columns say in a place is the sum of what they say in others; half of them do
+    where it is named a total."""
     fits = list[bool]()
     for column in numbers:
         if (value := column[place]) is not None:
             total = sum(column[other] or 0 for other in of)
             fits.append(abs(value - total) <= _NEARLY * max(1, abs(value)))
+    if named and sum(fits) > 1 and 2 * sum(fits) >= len(fits):
+        return True  # what is none is a share
     return bool(of) and all(fits) and (len(fits) > 1 or (len(fits) == 1 < len(of) and width > 2))

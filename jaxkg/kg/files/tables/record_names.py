@@ -22,6 +22,8 @@ SHOWN = (
     "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
 )  # fmt: skip
 """Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
+_LOGINS = ("login", "username", "accountname")
+"""Keys of names that a full name in parts is surer than."""
 _SURE = ("common", "display", "full", "official", "en", "eng", "value", "text")
 """Keys of the name to show, where a record has several, the surest first."""
 CODED = frozenset((*KEY, "accession", "ui"))
@@ -225,7 +227,8 @@ def shown_name(
     *of, last = relation_words(key).lower().split() or [""]
     called = called or key.lower() in RECORD_IDS or (bool(of) and last in CODED)
     called = called or numbered(key, [str(record.get(key))])
-    names = {folded(name.rpartition(":")[2]): name for name, v in record.items() if is_text(v)}
+    texts = [name for name, said in record.items() if is_text(said) and said != ""]
+    names = {folded(name.rpartition(":")[2]): name for name in texts}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     items = [folded(item) for item in (" ".join(of), *others) if item]
     own = [item + word for item in items for word in ("", *CALLED[1:])]
@@ -236,16 +239,18 @@ def shown_name(
         if record.keys() - {SORT[1]} == {key, "value"} and key.lower() in IDS
         else names.get(next(words, ""), "")
     )
-    if folded(name) == "name" and _shortens(record[name], record.get("title")):
+    if folded(name).endswith("name") and _shortens(record[name], record.get("title")):
         name = "title"
+    told = [record[part] for part in full_name(list(record)) or () if record[part] != ""]
+    whole = bool(told) and all(map(is_name, told))
+    if called and whole and folded(name) in _LOGINS:
+        return " ".join(told), set()
     if called and name and name != key:
         shown = _first_text(record[name], name)
         same = {k for k, v in record.items() if v == shown and folded(k) in (*SHOWN, "caption")}
         return shown, {name} | same
     if called and not name and _heads(summary := record.get(names.get("summary", ""), "")):
         return summary, {names["summary"]}
-    told = [record[part] for part in full_name(list(record)) or ()]
-    whole = bool(told) and all(map(is_name, told))
     if called and not whole and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if whole else None), set()

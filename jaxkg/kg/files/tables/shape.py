@@ -147,7 +147,7 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         return False
     columns = list(zip(*below))
     folded = [{cell.casefold() for cell in column} for column in columns]
-    if any(name in cells for name, cells in zip(names, folded)):
+    if any(name and name in cells for name, cells in zip(names, folded)):
         return False
     small = all(name[:1].islower() for name in rows[0])
     written_otherwise = small and not any(cell[:1].islower() for row in below for cell in row)

@@ -188,6 +188,7 @@ def take_table(
         if one is None and rows:
             firsts = [header.called(cells) for _, cells in rows]
             again = again or (len(header.columns) > 2 and come_again(firsts))
+            again |= merged is not None and all_days(firsts)
             if again or happenings([cells for _, cells in rows]):
                 header = _nameless(header, title)
                 told_once = _told_once(rows)

@@ -288,3 +288,21 @@ def test_a_sheet_of_two_columns_is_a_table_where_another_has_a_column_of_its_row
     graph = read_graph(book({"Makers": other, "Products": products}), on_reading=heard.append)
     assert not any(relation == "Country" for _, relation, _ in facts(graph))
     assert "left out: 'Makers' starts with 'Maker, Country'" in heard[0]
+
+
+def test_headings_above_several_columns_and_above_groups(book):
+    over = [("Stores 2024",), ("Thing", None, "Size", None), ("No", "Title", "H", "W"),
+            ("a1", "Bowl", 3, 4), ("a2", "Jug", 5, None)]  # fmt: skip
+    grouped = [("Sales",), (None, "Date", "Num", "Qty"), ("Ann", None, None, None),
+               (None, "2024-01-02", "7", 1), (None, "2024-01-05", "8", 2),
+               ("Total for Ann", None, None, 3), ("Bo", None, None, None),
+               (None, "2024-02-02", "9", 5), (None, "2024-02-03", "10", 4),
+               ("Total for Bo", None, None, 9)]  # fmt: skip
+    heard = []
+    graph = read_graph(book({"Objects": over, "Sales": grouped}), on_reading=heard.append)
+    found = facts(graph)
+    assert {("a1", "H", "3"), ("a2", "H", "5")} <= found
+    of = {head: tail for head, relation, tail in found if relation == "name"}
+    sold = {(of[head], tail) for head, relation, tail in found if relation == "Qty"}
+    assert sold == {("Ann", "1"), ("Ann", "2"), ("Bo", "5"), ("Bo", "4")}
+    assert "2 rows of totals" in heard[0]

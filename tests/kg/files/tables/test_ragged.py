@@ -123,3 +123,16 @@ def test_rows_have_their_names_where_the_first_column_comes_again_or_is_blank(re
     (row,) = (head for head, relation, tail in facts if (relation, tail) == ("where", "Pau"))
     assert (row, "when", "2022") in facts
     assert (row, "who") not in {fact[:2] for fact in facts}
+
+
+def test_a_quoted_title_and_a_total_with_a_share_are_left_out(read):
+    heard = []
+    rows = '"Poll, May 5, 2024"\n""\nWard,Voters,Cast,Share\n' + "".join(
+        f'{ward},"{voters:,}",{cast},{cast / voters:.1%}\n'
+        for ward, voters, cast in (("A", 1200, 600), ("B", 300, 100), ("C", 500, 50),
+                                   ("All (total)", 2000, 750))
+    )  # fmt: skip
+    facts = named_facts(read(rows, "poll.csv", on_reading=heard.append))
+    assert {head for head, relation, _ in facts if relation == "Cast"} == {"A", "B", "C"}
+    assert "1 lines above the columns" in heard[0]
+    assert "1 rows of totals" in heard[0]
