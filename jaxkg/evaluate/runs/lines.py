@@ -233,6 +233,7 @@ def _answer_part(question: str, answer: Answer) -> Line:
                 "id": entity.entity or None,
                 "score": float(entity.score),
                 "paths": list(entity.paths),
+                **({"cells": list(entity.cells)} if entity.cells else {}),
             }
             for entity in answer.entities
         ],

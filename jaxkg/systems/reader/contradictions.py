@@ -17,6 +17,7 @@ from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import denied
 from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.sets.totals import says_adding
+from jaxkg.systems.reader.sets.unfit import WHICH
 
 _NAMED, _AS_WELL = 0.8, 0.05
 """Share of a label's words that names a measure; how much less fits a grade as well."""
@@ -31,6 +32,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if asked.cues.plainly and best.result not in ("yes", "no"):
         return True
     if _affirmed(asked, best) or _has_the_denied(asked, best, find):
+        return True
+    if _is_of_another_sort(asked, best, find):
         return True
     if _is_no_person(asked, best, find) or _leaves_out_a_name(asked, best, find):
         return True
@@ -71,6 +74,20 @@ def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
     names = [find.kg.name(end) for end in best.ends[:_FIRST].tolist()]
     coded = all(any(map(str.isdigit, name.rpartition(" ")[2])) for name in names)
     return coded and bool(kinds) and not any(map(vocabulary.is_of_persons, kinds))
+
+
+def _is_of_another_sort(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a "which department" leads to what no relation of that name leads to."""
+    noun, words = asked.cues.noun, asked.cues.words.folded
+    if not noun or words[noun[0] - 1] not in WHICH or best.result or asked.cues.count:
+        return False
+    named = [kind for kind in asked.classes if kind.last == noun[-1] and noun[0] >= kind.first]
+    sorts, total = find.vocabulary.sorts, find.kg.num_relations
+    if not named or not all(kind.kind in sorts for kind in named):
+        return False
+    codes = [code for kind in named for code in sorts[kind.kind].codes]
+    led_to = min(codes) >= total  # not rows that have a department
+    return led_to and not any(np.isin(best.ends, find.vocabulary.domain(c)).any() for c in codes)
 
 
 def _leaves_out_a_name(asked: Asked, best: Candidate, find: Candidates) -> bool:

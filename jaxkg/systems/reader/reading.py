@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -116,6 +116,8 @@ class Readings:
         kept = surest[: LIMITS.mentions]
         left_out = {p for mention in mentions if mention not in kept for p in mention.words}
         mentions = [mention for mention in mentions if mention in kept]
+        starts = {mention.first for mention in mentions}
+        mentions = [m for m in mentions if not self._is_class(m, cues, starts)]
         if not cues.yesno:  # "is Sam Welsh" asks whether what stands beside him holds
             mentions = self._told_once(mentions)
         masked = {p for m in mentions if self._is_name(m, cues) for p in m.words}
@@ -162,6 +164,16 @@ class Readings:
         if len(self._met) > _MET:
             self._met = Labels(self.vectors)
         return self._met
+
+    def _is_class(self, mention: Mention, cues: Cues, starts: Collection[int]) -> bool:
+        """Whether words are a class that is asked for, or that a name follows, and but a value
+        besides: "which devices", "asset A7" where a type of something is "device" or "asset"."""
+        if not {*mention.words} <= {*cues.noun} and mention.last + 1 not in starts:
+            return False
+        kinds = (m.kind for m in self.finder.classes(cues) if m.first <= mention.first <= m.last)
+        plain = not {*kinds}.issubset(self.vocabulary.sorts)
+        ahead = self.vocabulary.around.ends(np.array([o.entity for o in mention.options]))
+        return plain and all(code >= self.kg.num_relations for code in ahead)
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,

@@ -34,6 +34,7 @@ from jaxkg.systems.reader.sets.closures import goes_on, with_closures
 from jaxkg.systems.reader.sets.direction import is_reversed
 from jaxkg.systems.reader.sets.tables import in_place
 from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.twofold import together, two_questions
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.systems.reader.views import Seen, kept_views, views
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
@@ -178,7 +179,26 @@ class Reader(QuestionAnswering):
             text: the question.
             topics: ids or names of its topics, where they are known.
         """
-        return self.understood(self.look(text, topics), text)
+        return self._whole(self.readings.asked(text, topics), text)
+
+    def _whole(self, asked: Asked, text: str) -> Understood:
+        """A question, or two in one, where both are read surely."""
+        parts = two_questions(text)
+        first = self.understood(self.look(parts[0]), parts[0]) if parts else None
+        if parts and first is not None and first.sure:
+            found = together(self.kg, first.readings[0].candidate, parts[1], self._surest)
+            if found is not None and found[1] >= self.threshold:
+                both, sure = found[0], min(first.confidence, found[1])
+                words = say(self.kg, both.query)
+                own = Reading(both, words, sure, self._answers(both))
+                return dataclasses.replace(first, readings=(own,), confidence=sure)
+        return self.understood(self.seen(asked), text)
+
+    def _surest(self, text: str, topic: str) -> tuple[Candidate, float] | None:
+        """The surest reading of a question about one entity, and its confidence."""
+        understood = self.understood(self.look(text, (topic,)), text)
+        best = understood.readings[:1]
+        return (best[0].candidate, best[0].confidence) if best else None
 
     def look(self, text: str, topics: Sequence[str] = ()) -> Seen:
         """All readings of a question and what the ranker looks at; see `understand`."""
@@ -332,7 +352,7 @@ class Reader(QuestionAnswering):
     def _answered(
         self, question: Question, asked: Asked, stages: Stages
     ) -> tuple[Answer, Understood]:
-        understood = self.understood(self.seen(asked), question.text)
+        understood = self._whole(asked, question.text)
         stages.end("read")
         return self._answer(question, understood, stages), understood
 

@@ -23,6 +23,7 @@ from jaxkg.kg.files.json.wrapping import (
     day_of,
     identified,
     named_once,
+    of_kinds,
     paired,
     unwrapped,
 )
@@ -83,7 +84,10 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     if isinstance(value, list):
         held = [plain(item, key, maps) for item in value]
         held = _flat(key, held) if is_list(held) else held
-        return paired(held) if key and is_list(held) else held
+        if not key or not is_list(held):
+            return held
+        pairs = paired(held)
+        return of_kinds(key, held) if pairs is held else pairs
     if not isinstance(value, dict):
         return value
     value = named_once(value if OWN.isdisjoint(value) else identified(value), one_of(key.lower()))

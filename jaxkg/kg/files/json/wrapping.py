@@ -7,6 +7,8 @@ import re
 from typing import Any
 
 from jaxkg.kg.files.tables.cells import cell_text
+from jaxkg.kg.files.tables.keys import one_of
+from jaxkg.words import relation_words
 
 _WRAPS = frozenset(("node", "data", "item", "value", "record", "entity", "resource"))
 """The one key of an object that is but another one wrapped."""
@@ -165,6 +167,32 @@ def paired(objects: list[Any]) -> Any:
     said = {row[key]: row[value] for row in rows if isinstance(row.get(key), str) and value in row}
     plain = all(name and not isinstance(item, dict | list) for name, item in said.items())
     return said if plain and len(said) == len(objects) else objects
+
+
+_KINDS = ("system", "type", "kind", "label", "rel")
+"""Keys that say what a value in a list of them is."""
+_OF_KINDS = frozenset((*_KINDS, "value", "use", "primary", "preferred", "rank", "period"))
+_KIND = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?")
+
+
+def of_kinds(key: str, objects: list[Any]) -> Any:
+    """What a list of values of several kinds says, as an object; other objects as they are.
+
+    >>> of_kinds("telecom", [{"system": "phone", "value": "7"}, {"system": "fax", "value": "8"}])
+    {'phone': '7', 'fax': '8'}
+    >>> of_kinds("phones", [{"type": "home", "value": "555", "primary": True}])
+    {'home phone': '555'}
+    """
+    told: dict[str, Any] = {}
+    for item in objects:
+        plain = isinstance(item, dict) and item.keys() <= _OF_KINDS
+        word = next((word for word in _KINDS if word in item), "") if plain else ""
+        kind, value = (item[word], item.get("value")) if word else (None, None)
+        if not isinstance(kind, str) or not _KIND.fullmatch(kind) or not isinstance(value, str):
+            return objects
+        called = kind if word == "system" else f"{kind} {one_of(relation_words(key).lower())}"
+        told.setdefault(called, []).append(value)
+    return {kind: values if values[1:] else values[0] for kind, values in told.items()}
 
 
 def _untyped(key: str, held: Any) -> Any:

@@ -20,8 +20,11 @@ RECORD_IDS = frozenset((*IDS, "orcid"))
 """Keys by which others refer to a record, in small letters."""
 SHOWN = (
     "displayname", "realname", "name", "label", "title", "preflabel", "fullname", "login",
+    "alias",
 )  # fmt: skip
 """Keys of what to show for a record that an id calls, in small letters alone, the surest first."""
+COMMON = ("commonname", "vernacularname")
+"""Ends of keys of what a species is called, rather than in Latin."""
 _LOGINS = ("login", "username", "accountname")
 """Keys of names that a full name in parts is surer than."""
 _SURE = ("common", "display", "full", "official", "en", "eng", "value", "text")
@@ -233,7 +236,8 @@ def shown_name(
     items = [folded(item) for item in (" ".join(of), *others) if item]
     own = [item + word for item in items for word in ("", *CALLED[1:])]
     own += [word for word in names if _short_name(word, items)]
-    words = (word for word in (*SHOWN, *own) if word in names and word != "title")
+    common = [word for word in names if word.endswith(COMMON)]
+    words = (word for word in (*common, *SHOWN, *own) if word in names and word != "title")
     name = (
         "value"
         if record.keys() - {SORT[1]} == {key, "value"} and key.lower() in IDS
@@ -287,6 +291,17 @@ def _shortens(name: Any, title: Any) -> bool:
     return not parts.isdisjoint(word[:4] for word in re.findall(r"\w+", title.lower()))
 
 
+def in_latin(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of a species that has a common name, too, with its name as the scientific one.
+
+    >>> in_latin({"name": "Lutra lutra", "preferred_common_name": "Otter"})
+    {'scientific name': 'Lutra lutra', 'preferred_common_name': 'Otter'}
+    """
+    if "name" not in record or not any(folded(key).endswith(COMMON) for key in record):
+        return record
+    return {"scientific name" if key == "name" else key: said for key, said in record.items()}
+
+
 def titled(record: dict[str, Any]) -> dict[str, Any]:
     """A record with the title of what lies in it, where that is called so and the record has none;
     of several names the common one.
@@ -296,6 +311,8 @@ def titled(record: dict[str, Any]) -> dict[str, Any]:
     >>> titled({"pmid": "7", "Article": {"ArticleTitle": "On clay", "Year": "2019"}})
     {'pmid': '7', 'Article': {'Year': '2019'}, 'title': 'On clay'}
     """
+    if (latin := in_latin(record)) is not record:
+        return latin
     if any(folded(key) in SHOWN and is_text(said) for key, said in record.items()):
         return record
     for key, held in record.items():

@@ -33,6 +33,7 @@ from jaxkg.kg.files.tables.record_names import (
     called_by,
     folded,
     id_key,
+    in_latin,
     is_coded,
     is_name,
     item_of,
@@ -313,6 +314,7 @@ class Records:
                 said = said if isinstance(said, dict) else {"value": said}
                 triples += self._qualified(head, relation, _plain(name), said)
             return triples
+        item = in_latin(item)
         key = key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
         if not key and several and (link := _link(item, item_of(relation, ""))):

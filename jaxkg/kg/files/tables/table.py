@@ -64,6 +64,7 @@ _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
 """From which on a column that no word calls a name may be taken for one."""
+_COMMON = "common"
 _SAYS_NAME = ("name", "description")
 """Ends of the second header by which it tells what the codes in the first column are called."""
 _PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
@@ -255,6 +256,8 @@ def take_table(
         encoder.add_triples(facts, sources if lines else None)
     if header is None:
         return ""  # nothing was read, which the caller tells
+    if header.sort and (kind := row_sort("", title)) not in ("", header.sort):
+        names.alias(header.sort, kind)
     if intake.left_out[RAGGED] - ragged > len(encoder) - start:
         raise JaxkgError(
             f"{path}: most rows have more or fewer cells than its header has columns: is it parted "
@@ -297,6 +300,10 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     for at, column in enumerate(header.columns) if coded else ():
         if at and _PRIMARY.fullmatch(relation_words(column).lower()):
             return at
+    for at, column in enumerate(header.columns[1:], start=1):
+        words = relation_words(column).lower().split()
+        if "name" in words and _COMMON in words and are_names([row[at] for row in rows]):
+            return at  # a species is called so rather than in Latin
     said = len(header.columns) > 2 and header.columns[1].lower().endswith(_SAYS_NAME)
     several = len(rows) - len({row[0] for row in rows})
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
@@ -305,7 +312,9 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
         coded = any(is_code(row[1]) for row in rows)
         many = not coded and not any(map(all_days, zip(*rows)))  # no order is called by its buyer
-    return 1 if (many or said) and are_names([row[1] for row in rows]) else -1
+    names = [row[1] for row in rows]
+    signs = sum(any(map(str.isdigit, name)) for name in names)  # plates, serial numbers
+    return 1 if (said or (many and 2 * signs < len(rows))) and are_names(names) else -1
 
 
 def come_again(ids: Iterable[str]) -> bool:

@@ -73,6 +73,7 @@ class Grade:
         # "Been here longest": there from the earliest date.
         only_turned = all(part[0] == "!" for part in self.measure.split())
         turned |= kind == "date" and bool(self.measure) and only_turned
+        turned |= kind == "date" and "length" in self.measure.split() and not named
         turned |= "birth" in self.measure.split() and kind == "number" and not named
         return self.largest != turned
 

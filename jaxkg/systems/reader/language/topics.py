@@ -137,6 +137,7 @@ class TopicFinder:
         self._labels = {label for label in labels if _is_compound(label)}
         self._compounds = self._labels | set(filter(_is_compound, self._class_keys))
         self._aside = vocabulary.is_schema | vocabulary.is_value | vocabulary.is_other_name
+        self._aside[vocabulary.values.statements.node] = True  # of facts, which nobody names
         # Of a part of a larger graph, names that happen to lie around are no topics.
         self._around = np.zeros(kg.num_entities, bool)
         if (named := getattr(kg, "mentionable", None)) is not None:

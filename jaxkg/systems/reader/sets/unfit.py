@@ -14,7 +14,7 @@ from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dis
 from jaxkg.systems.reader.sets.labels import SAID
 from jaxkg.systems.reader.sets.paths.quick import aligned
 
-_WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
+WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 
 
 _AS_WELL = 0.3
@@ -162,7 +162,7 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     """Whether a reading leads to another class than the first one that what is asked for names:
     "which incidents hit more than one service"."""
     noun, words = asked.cues.noun, asked.cues.words.folded
-    if noun[0] == 0 or words[noun[0] - 1] not in _WHICH:
+    if noun[0] == 0 or words[noun[0] - 1] not in WHICH:
         return False
     mentions = [kind for kind in asked.classes if noun[0] in (kind.first, kind.last)]
     if not mentions or candidate.result or asked.cues.yesno or candidate.wanting:

@@ -1,0 +1,59 @@
+"""Two questions in one, read by one and a table of both."""
+
+import pytest
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.query import Column, Rows
+from jaxkg.records import Question
+from jaxkg.systems.reader.system import Reader
+from jaxkg.systems.reader.twofold import two_questions
+
+
+@pytest.fixture(scope="module")
+def reader():
+    facts = []
+    for course, lecturer, room in (("Logic", "Ann Berg", "R1"), ("Optics", "Bo Lund", "R2"),
+                                   ("Algebra", "Ann Berg", "R3")):  # fmt: skip
+        facts += [(course, "is a", "course"), (course, "lecturer", lecturer)]
+        facts += [(course, "room", room)]
+    for person, email in (("Ann Berg", "ann@x.org"), ("Bo Lund", "bo@x.org")):
+        facts += [(person, "is a", "person"), (person, "email", email)]
+    return Reader.build(KnowledgeGraph.from_triples(facts))
+
+
+def answer_of(reader, text):
+    [answer] = reader.answer([Question("q", text)])
+    return answer
+
+
+def test_the_second_is_asked_of_what_answers_the_first(reader):
+    answer = answer_of(reader, "Who is the lecturer of Optics and what is their email?")
+    assert [(row.name, row.cells) for row in answer.entities] == [("Bo Lund", ("bo@x.org",))]
+    assert {path.sentence for path in answer.paths} == {
+        "Optics, lecturer: Bo Lund", "Bo Lund, email: bo@x.org"
+    }  # fmt: skip
+
+
+def test_the_second_is_asked_of_the_topic_of_the_first(reader):
+    answer = answer_of(reader, "Who is the lecturer of Optics and in which room is it?")
+    assert [row.cells for row in answer.entities] == [("Bo Lund", "R2")]
+
+
+def test_how_many_is_a_column_of_numbers(reader):
+    read = reader.understand("Who is the lecturer of Logic and how many courses do they have?")
+    query = read.readings[0].candidate.query
+    assert isinstance(query, Rows)
+    assert query.columns == (Column(("^lecturer",), "count"),)
+
+
+@pytest.mark.parametrize("text", [
+    "Who is the lecturer of Logic and Optics?", "Who is Ann Berg and Bo Lund?",
+    "Logic and what it is",
+])  # fmt: skip
+def test_others_are_one_question(text):
+    assert two_questions(text) is None
+
+
+def test_where_the_second_cannot_be_read_it_is_one_question(reader):
+    answer = answer_of(reader, "Who is the lecturer of Optics and what is the weather like?")
+    assert not any(row.cells for row in answer.entities)
