@@ -228,8 +228,9 @@ def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str
                 names.label(entity, name)
 
 
-def names_of(path: Path, known: Collection[str], encoding: str) -> bool:
-    """Whether a file is lines of two columns by tabs, most of them first an id that is known."""
+def names_of(path: Path, known: Collection[str], encoding: str, *, headless: bool = False) -> bool:
+    """Whether a file is lines of two columns by tabs, most of them first an id that is known; if
+    `headless`, the first of them, too."""
     if not path.is_file():
         return False
     try:
@@ -237,7 +238,8 @@ def names_of(path: Path, known: Collection[str], encoding: str) -> bool:
     except JaxkgError:
         return False  # no text
     ids = [line.partition("\t")[0].strip() for line in lines if line.count("\t") == 1]
-    return 2 * sum(id in known for id in ids) > len(lines)
+    begins = not headless or (bool(ids) and ids[0] in known)
+    return begins and 2 * sum(id in known for id in ids) > len(lines)
 
 
 def batched(rows: Iterable[_T]) -> Iterator[list[_T]]:

@@ -181,7 +181,15 @@ def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -
     tables: list[str] = []
     told, intake.readings = intake.readings, []
     several = len({file.parent for file, _ in files} - {path}) > 1
-    for at, (file, choice) in enumerate(files):
+    encoding = intake.options.encoding
+    pairs = [len(some) == 2 and one.format.name == "tsv" for some, (_, one) in zip(firsts, files)]
+    for at in sorted(range(len(files)), key=pairs.__getitem__):
+        file, choice = files[at]
+        known = {*intake.encoder.entities} if pairs[at] else set[str]()
+        if pairs[at] and names_of(file, known, encoding, headless=True):
+            read_names(file, intake.names, intake.bad, encoding=encoding)
+            told.append(f"{file.name} read as names")
+            continue
         parts = file.relative_to(path).parts[:-1]
         intake.folders = columns_of(parts)
         if several and not intake.folders and parts:

@@ -168,7 +168,8 @@ class Readings:
     def _is_class(self, mention: Mention, cues: Cues, starts: Collection[int]) -> bool:
         """Whether words are a class that is asked for, or that a name follows, and but a value
         besides: "which devices", "asset A7" where a type of something is "device" or "asset"."""
-        if not {*mention.words} <= {*cues.noun} and mention.last + 1 not in starts:
+        asked_for = {*mention.words} <= {*cues.noun} and not cues.yesno
+        if not asked_for and mention.last + 1 not in starts:
             return False
         kinds = (m.kind for m in self.finder.classes(cues) if m.first <= mention.first <= m.last)
         plain = not {*kinds}.issubset(self.vocabulary.sorts)

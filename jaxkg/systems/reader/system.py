@@ -46,6 +46,8 @@ _CITED = 200
 """Answers whose walks are spelt out."""
 _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
+_AS_LIKELY = 1.0
+"""Score by which a yes or no may be behind a set that no yes or no tells of."""
 _TIE = 0.99
 """Share of the best reading's confidence from which on another one is as likely."""
 _NEAR = math.log(4)
@@ -239,6 +241,10 @@ class Reader(QuestionAnswering):
         sure = float(confidence(self.weights.confidence, cues))
         least = self.threshold
         order = np.argsort(-scores, kind="stable")
+        if asked.cues.plainly:  # nothing else answers, and the same set is as likely
+            told = [at for at in order.tolist() if found[at].result in ("yes", "no")][:1]
+            near = [at for at in told if scores[at] > scores.max() - _AS_LIKELY]
+            order = np.concatenate([near, order[~np.isin(order, near)]]).astype(np.int64)
         shares = sure * np.exp(scores - scores.max())
         meant, said = corrected(self.corrections, text, asked, found, order, self.kg)
         if said is not None:
@@ -265,7 +271,7 @@ class Reader(QuestionAnswering):
                 )
             if len(kept) == 1 + self.settings.readings:
                 break
-        tie = len(kept) > 1 and kept[1].confidence > _TIE * kept[0].confidence
+        tie = len(kept) > 1 and self._rivals(asked, kept[0], kept[1])
         best, find = found[order[0]], self.readings.find
         answers = sure >= least and not tie and not asked.part
         answers = answers and not contradicted(asked, best, find)
@@ -274,6 +280,13 @@ class Reader(QuestionAnswering):
         answers = answers and not has_rival(asked, best, near, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
+
+    def _rivals(self, asked: Asked, best: Reading, other: Reading) -> bool:
+        """Whether two readings are as likely, and the second is another one: not a "no" that is
+        said as a value, nor the same walk on and on."""
+        plainly = asked.cues.plainly and best.candidate.result and not other.candidate.result
+        further = goes_on(other.candidate.query) and not goes_on(best.candidate.query)
+        return not (plainly or further) and other.confidence > _TIE * best.confidence
 
     @property
     def threshold(self) -> float:

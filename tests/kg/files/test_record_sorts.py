@@ -79,3 +79,38 @@ def test_a_title_is_shown_in_place_of_what_its_address_has(read):
     facts = named_facts(read(dumps({"site": {"name": "S", "posts": posts}}), "s.json"))
     assert ("On kelp", "post_id", "7") in facts or ("On kelp", "likes", "7") in facts
     assert not [fact for fact in facts if fact[0] == "on-kelp"]
+
+
+def test_species_are_called_by_common_names(read):
+    taxa = [{"id": 7, "taxon": {"id": 41, "name": "Alcedo atthis",
+                                "preferred_common_name": "Kingfisher"}},
+            {"id": 8, "taxon": {"id": 42, "name": "Lutra lutra",
+                                "preferred_common_name": "Otter"}}]  # fmt: skip
+    facts = named_facts(read(dumps({"records": taxa}), "r.json"))
+    assert ("Otter", "scientific name", "Lutra lutra") in facts
+    rows = "species_code,scientific_name,common_name,mass\nALC,Alcedo atthis,Kingfisher,40\n"
+    facts = named_facts(read(rows + "LUT,Lutra lutra,Otter,9000\n", "species.csv"))
+    assert ("Kingfisher", "scientific_name", "Alcedo atthis") in facts
+
+
+def test_values_of_kinds_are_said_by_their_kinds(read):
+    people = [
+        {
+            "id": "p1",
+            "name": "Ann",
+            "telecom": [
+                {"system": "phone", "value": "555"},
+                {"system": "email", "value": "a@x.org"},
+            ],
+        }
+    ]
+    facts = named_facts(read(dumps({"people": people}), "p.json"))
+    assert {("Ann", "telecom phone", "555"), ("Ann", "telecom email", "a@x.org")} <= facts
+
+
+def test_plates_call_no_row(read):
+    rows = "FleetNo,Reg,Seats\n" + "".join(f"{200 + at},DX{at:02} TGP,{at}\n" for at in range(9))
+    facts = named_facts(read(rows, "vehicles.csv"))
+    assert ("203", "Reg", "DX03 TGP") in facts
+    graph = read(rows, "vehicles.csv")
+    assert graph.aliases[graph.entity("fleet")] == ("vehicles",)

@@ -185,13 +185,14 @@ def totals(rows: Sequence[Sequence[str]]) -> list[int]:
         if all(value is not None or not cell for value, cell in zip(values, cells)):
             numbers.append(values)
         else:
-            texts = [before or bool(cell) for before, cell in zip(texts, cells)]
+            said = (bool(cell) and not _TOTAL.search(cell) for cell in cells)
+            texts = [before or text for before, text in zip(texts, said)]
     sums, plain, group = list[int](), list[int](), list[int]()
     last = len(rows) - 1
     for place, text in enumerate(texts):
         whole = len(sums) > 1 or (place == last and len(plain) > 2)
         parts = [group] * any(texts) + [plain] * whole
-        named = bool(rows[place]) and _TOTAL.search(rows[place][0]) is not None
+        named = any(map(_TOTAL.search, rows[place]))
         if not text and any(_is_sum(numbers, place, one, len(rows[0]), named) for one in parts):
             sums.append(place)
             group = []

@@ -70,8 +70,12 @@ class Measured:
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
         for code in self.vocabulary.around.ends(nodes[:_MANY]):
-            if self.vocabulary.orders(code):
+            if self._measures(code):
                 yield code
+
+    def _measures(self, code: int) -> bool:
+        """Whether a relation leads to what can be put in order, and to more than 0 and 1."""
+        return self.vocabulary.orders(code) and self.vocabulary.truths(code) is None
 
     def fit(self, asked: Asked, code: int, measure: str) -> float:
         """How well a gradable word agrees with a relation of values."""
@@ -188,7 +192,7 @@ class Measured:
         """Of everything that has a relation of values, this relation."""
         if isinstance(base.query, Domain) and not base.classes:
             codes = [self.kg.relation_code(name) for name in base.query.relations]
-            return [code for code in codes if self.vocabulary.orders(code)]
+            return [code for code in codes if self._measures(code)]
         return []
 
     def _first(

@@ -139,7 +139,8 @@ class Operators:
         ]
 
     def _about_topics(self, asked: Asked) -> list[Candidate]:
-        """Bounds on the values of the topics themselves, also those that do not hold."""
+        """Bounds on the values of the topics themselves, or of their rows, also those that do not
+        hold."""
         made = []
         for i, mention in enumerate(asked.mentions):
             for o, option in enumerate(mention.options):
@@ -151,6 +152,9 @@ class Operators:
                 for bound in asked.cues.bounds:
                     made += self.measured.bounded(asked, topic, bound, empty=True)
                 made += self.holding.all(asked, topic)
+        rows = self.find.row_sets(asked)[:_HELD] if asked.cues.bounds and asked.mentions else []
+        for base, bound in itertools.product(rows, asked.cues.bounds):
+            made += self.measured.bounded(asked, base, bound, empty=True)
         return made
 
     def _bases(self, found: list[Candidate]) -> list[Candidate]:

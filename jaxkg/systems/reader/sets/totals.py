@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Column, Domain, Extreme, Rows, Step, Total, Union
+from jaxkg.query import Column, Count, Domain, Extreme, Rows, Step, Total, Union, inverse
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -19,6 +19,10 @@ from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.views import Seen
 from jaxkg.words import is_blank
 
+_AMOUNTS = frozenset(("quantity", "qty", "units", "pieces", "pcs", "menge", "anzahl"))
+"""Words of columns that say how many of something a row is of."""
+_FEW = 20
+"""Rows that are looked at for a name."""
 _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
 
@@ -55,9 +59,12 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     Returns:
         The reading as it is where there is nothing to add up, or one number alone.
     """
+    if (amount := _amount(asked, candidate, find)) and refusal(sets.values, amount) is None:
+        told = sets.execute(amount)
+        return candidate._replace(query=amount, ends=told.rows, result=told.words)
     if candidate.result or candidate.wanting:
         return candidate
-    if (groups := _groups(asked, candidate)) and refusal(sets.values, groups) is None:
+    if (groups := _groups(asked, candidate, find, sets)) and refusal(sets.values, groups) is None:
         return candidate._replace(query=groups, ends=sets.execute(groups).rows)
     query = _total(asked, candidate, find)
     if query is None or refusal(sets.values, query) is not None:
@@ -71,6 +78,43 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     if asked.cues.count and not (asked.cues.adds or nameless):
         return candidate  # the rooms of each house, not of all
     return candidate._replace(query=query, ends=result.rows, result=result.words)
+
+
+def _amount(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None:
+    """The sum of the amounts that rows without names have each, where the rows would be counted:
+    "how many lamps were sold". None where the rows are what is asked for, "how many sales"."""
+    query, noun, words = candidate.query, asked.cues.noun, asked.cues.words.folded
+    if not asked.cues.count or not noun or not isinstance(query, Count):
+        return None
+    if not _are_nameless(find, candidate.ends):
+        return None
+    kinds = find.end_classes(candidate)
+    if any(kind.last in noun and kind.kind in kinds for kind in asked.classes):
+        return None
+    named = frozenset(words[place] for place in noun)
+    code = _amounts(find, candidate.ends, named | _AMOUNTS)
+    return None if code < 0 else Total(query.source, (find.kg.relation_name(code),), "sum")
+
+
+def _amounts(find: Candidates, rows: np.ndarray, named: frozenset[str]) -> int:
+    """The one relation of rows that says how many of something each is of; -1 without one.
+
+    Args:
+        named: words that its label has; it has no others where several have some.
+    """
+    some: dict[int, bool] = {}
+    for code in find.vocabulary.around.ends(rows):
+        if code < find.kg.num_relations and find.vocabulary.ends_kind(code) == "number":
+            labels = [{*folded_words(label)} for label in find.wordings(code)]
+            if not all(map(named.isdisjoint, labels)):
+                some[code] = any(map(named.issuperset, labels))
+    codes = [code for code, whole in some.items() if whole or len(some) == 1]
+    return codes[0] if len(codes) == 1 else -1
+
+
+def _are_nameless(find: Candidates, rows: np.ndarray) -> bool:
+    ids = find.kg.entity_ids
+    return all(is_blank(ids[row]) for row in rows[:_FEW].tolist())
 
 
 def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None:
@@ -90,15 +134,29 @@ def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None
     return Total(sources[0] if len(sources) == 1 else Union(sources), steps[0].relations, by)
 
 
-def _groups(asked: Asked, candidate: Candidate) -> Rows | None:
+def _groups(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySets) -> Rows | None:
     """The first of what things lead to, by the sum or the mean of their numbers, where the reading
-    has the first of their numbers: "which chemist has the highest average yield"."""
+    has the first of their numbers: "which chemist has the highest average yield"; so, too, where
+    rows without names have a number of what there is the most of: "sold the most bottles"."""
     by, grade, step = asked.cues.adds, asked.cues.extreme, candidate.query
-    if grade is None or grade.adds or not isinstance(step, Step) or len(step.relations) > 1:
+    if grade is None or grade.adds:
+        return None
+    if grade.counts and isinstance(step, Extreme) and step.by == "count" and len(step.path) == 1:
+        rows = Step(step.source, step.path)
+        ends, after = sets.execute(rows).rows, max(grade.words, default=-1) + 1
+        said = frozenset(asked.cues.words.folded[after : after + 1])
+        code = _amounts(find, ends, said) if _are_nameless(find, ends) else -1
+        column, back = Column((find.kg.relation_name(max(code, 0)),), "sum"), inverse(step.path[0])
+        how = {"order": 1, "largest": step.largest, "last": step.n}
+        return Rows(rows, (column,), (back,), **how) if code >= 0 else None
+    if not isinstance(step, Step) or len(step.relations) > 1:
         return None
     first = step.source
     if not isinstance(first, Extreme) or first.by != "value" or len(first.path) > 1:
         return None
+    if not by and grade.counts and _are_nameless(find, sets.execute(first.source).rows):
+        code = find.kg.relation_code(first.path[0])
+        by = "sum" if aligned(asked, code, find.vocabulary).best_lex >= SAID else ""
     if by != "sum" and by != "mean":
         return None
     column = Column(first.path, by)
@@ -112,13 +170,15 @@ def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     noun, code, words = asked.cues.noun, candidate.last, asked.cues.words.folded
     if not 0 <= code < find.kg.num_relations or find.vocabulary.ends_kind(code) != "number":
         return False
+    labels = [folded_words(label) for label in find.wordings(code)]
+    if asked.cues.count and not all(map(_AMOUNTS.isdisjoint, labels)):
+        return True
     label = aligned(asked, code, find.vocabulary)
     if label.best_lex < SAID:
         return False
     if asked.cues.count:  # a row has "hours", and is a "rating"
-        labels = map(folded_words, find.wordings(code))
         return bool(noun) and any(words[noun[-1]] in label for label in labels)
-    return _says_sum(words) and any(map(_says_sum, map(folded_words, find.wordings(code))))
+    return _says_sum(words) and any(map(_says_sum, labels))
 
 
 def _says_sum(words: Sequence[str]) -> bool:

@@ -71,6 +71,8 @@ class Wanting:
         """
         if asked.cues.yesno or asked.cues.either or len(asked.mentions) < 2:
             return []
+        is_person = self.vocabulary.is_of_persons
+        who = asked.cues.wants == "person" and any(map(is_person, self.vocabulary.classes))
         near: dict[int, list[Candidate]] = defaultdict(list)
         back = self.find.kg.num_relations
         for path in plain:
@@ -80,6 +82,8 @@ class Wanting:
         for first, second in asked.pairs:
             for a, b in itertools.product(near[first][:_NEAR], near[second][:_NEAR]):
                 kinds = set(self.find.ends_classes(a.ends)) & set(self.find.ends_classes(b.ends))
+                if who and not any(map(is_person, kinds)):
+                    continue  # who wrote with both is no article
                 if kinds and not np.intersect1d(a.ends, b.ends, assume_unique=True).size:
                     empty.append(
                         a._replace(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from row_facts import facts_of
 
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.query import Total
@@ -21,14 +22,6 @@ FILES = {
     "readings.csv": "time,stage_id,noise\n08:00,1,48\n08:00,2,71\n14:00,1,5\n14:00,2,52\n"
     "20:00,1,55\n",
 }
-
-
-def facts_of(rows, *columns, head="_:r"):
-    return [
-        (f"{head}{at}", column, cell)
-        for at, cells in enumerate(rows)
-        for column, cell in zip(columns, cells)
-    ]
 
 
 @pytest.fixture(scope="module")

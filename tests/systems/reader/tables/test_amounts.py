@@ -1,0 +1,42 @@
+"""Rows of amounts: how many of something there are, and what there is the most of."""
+
+import pytest
+from row_facts import facts_of
+
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.query import Total
+from jaxkg.systems.reader.system import Reader
+
+ROWS = [
+    ("Rook", "Ann", "3", "2024-03-02"), ("Rook", "Bo", "4", "2024-03-09"),
+    ("Wren", "Ann", "2", "2024-04-01"), ("Wren", "Bo", "1", "2024-04-02"),
+    ("Wren", "Bo", "1", "2024-04-03"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["quantity", "Btls"])
+def reader(request):
+    facts = facts_of(ROWS, "wine", "buyer", request.param, "date", head="_:row ")
+    return Reader.build(KnowledgeGraph.from_triples(facts)), request.param
+
+
+def test_how_many_is_the_sum_of_what_rows_are_of(reader):
+    read, column = reader
+    found = read.understand("How many bottles of Rook were bought?").readings[0]
+    assert found.answers == ("7",)
+    assert isinstance(found.candidate.query, Total)
+    assert found.candidate.query.path == (column,)
+
+
+def test_a_row_that_is_asked_for_is_counted():
+    facts = facts_of(ROWS, "wine", "buyer", "quantity", "date", head="_:row ")
+    facts += [(f"_:row {at}", "is a", "purchase") for at in range(len(ROWS))]
+    read = Reader.build(KnowledgeGraph.from_triples(facts))
+    assert read.understand("How many purchases of Wren?").readings[0].answers == ("3",)
+
+
+def test_the_most_is_by_the_amounts_that_are_named():
+    facts = facts_of(ROWS, "wine", "buyer", "bottles", "date", head="_:row ")
+    read = Reader.build(KnowledgeGraph.from_triples(facts))
+    [best, *_] = read.understand("Which wine has the most bottles?").readings
+    assert best.answers == ("Rook",)  # 7 of 2 rows, and Wren has 4 of 3
