@@ -125,4 +125,4 @@ def test_names_in_two_columns_beside_triples(folder):
         "towns.tsv": "town\tland\nEly\tUK\n",
     })  # fmt: skip
     assert graph.name(graph.entity("m2")) == "Verdi"
-    assert set(graph.relations) == {"composer", "venue", "land"}
+    assert {*graph.relations} - {"is a"} == {"composer", "venue", "land"}
