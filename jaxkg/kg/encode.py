@@ -93,6 +93,12 @@ class TripleEncoder:
         names = list(self._entities)
         return {names[code] for code in np.unique(np.concatenate(self._chunks)[:, 0]).tolist()}
 
+    def pairs(self, relation: str) -> list[tuple[str, str]]:
+        """Head and tail of each fact of a relation."""
+        table, names = np.concatenate(self._chunks), list(self._entities)
+        rows = table[table[:, 1] == self._relations[relation]]
+        return [(names[head], names[tail]) for head, _, tail in rows.tolist()]
+
     def split(
         self,
         parts: Mapping[tuple[str, str], Sequence[str]],

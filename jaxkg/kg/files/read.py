@@ -15,7 +15,7 @@ from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.parquet import columns_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.tables.cells import drop_nothing, join_by_name, split_cells
+from jaxkg.kg.files.tables.cells import drop_nothing, join_by_login, join_by_name, split_cells
 from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing
@@ -129,6 +129,7 @@ def read_graph(
         readings.append(join_by_number(encoder, found, intake.tables))
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
+        readings.append(join_by_login(encoder, found))
         readings.append(join_by_name(encoder, found, intake.within))
     readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]

@@ -84,3 +84,24 @@ def test_records_of_tags(read):
     } <= facts
     with pytest.raises(JaxkgError, match=":1: no record begins so"):
         read("AU  - Lee, Ann\n", "refs.ris", format="tags")
+
+
+def test_logins_and_addresses_stand_for_the_rows_that_have_them(folder):
+    heard = []
+    graph = folder({
+        "staff.csv": "id,name,email,town\n7,Ann Berg,ann@x.org,Ely\n8,Bo Lund,bo@x.org,Ulm\n",
+        "tickets.csv": "ticket,title,assignee,town\nT1,Leak,ann@x.org,Ely\nT2,Rust,bo@x.org,Ulm\n"
+        "T3,Dust,ann@x.org,Ely\n",
+    }, on_reading=heard.append)  # fmt: skip
+    facts = named_facts(graph)
+    assert {("Leak", "assignee", "Ann Berg"), ("Rust", "assignee", "Bo Lund")} <= facts
+    assert {("Ann Berg", "email", "ann@x.org"), ("Leak", "town", "Ely")} <= facts
+    assert "assignee means rows by their email" in heard[0]
+
+
+def test_addresses_that_two_share_stand_for_neither(folder):
+    graph = folder({
+        "staff.csv": "id,name,email\n7,Ann,desk@x.org\n8,Bo,desk@x.org\n9,Cy,cy@x.org\n",
+        "tickets.csv": "ticket,title,by,days\nT1,Leak,desk@x.org,4\nT2,Rust,cy@x.org,5\n",
+    })  # fmt: skip
+    assert ("Leak", "by", "desk@x.org") in named_facts(graph)

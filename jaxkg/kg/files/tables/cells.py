@@ -20,6 +20,10 @@ _CLOCK = re.compile(r"\d:\d\d")
 """What parts of a note have that says when and by whom it was made."""
 _NA = "NA"
 _AMOUNT = re.compile(r"[\d.,:/ -]+")
+_LOGIN_WORDS = "login username email mail sku slug handle isbn barcode nicename upn"
+_LOGINS = frozenset(_LOGIN_WORDS.split())
+"""Last words of columns whose cells stand for the row that has them."""
+_SEVERAL = 2
 _REFERRING = 0.25
 """Share of a column's cells from which on those that are names of rows mean these rows."""
 
@@ -142,6 +146,30 @@ def _packed(relation: str, lists: Mapping[str, Sequence[str]]) -> bool:
     parts = [part for some in lists.values() for part in some]
     packed = len(lists) > 1 and not any(", " in cell for cell in lists)
     return packed and singular(last) != last and not any(any(map(str.isdigit, p)) for p in parts)
+
+
+def join_by_login(encoder: TripleEncoder, names: NameCollector) -> str:
+    """Take cells for the rows that have what they hold as their login, address or the like, where
+    each of a column is one row's: a post is by a person, and says her login.
+
+    Returns:
+        Which columns were taken so, in words; "" where none was.
+    """
+    columns = {relation: [*tails] for relation, tails in encoder.tails()}
+    told: dict[str, None] = {}
+    for key in columns:
+        words = relation_words(key).lower().split()
+        if not words or words[-1] not in _LOGINS:
+            continue
+        pairs = [(head, tail) for head, tail in encoder.pairs(key) if head in names.display]
+        rows = {tail: head for head, tail in pairs}
+        if len(rows) < max(len(columns[key]), len({head for head, _ in pairs}), _SEVERAL):
+            continue
+        for other, cells in columns.items():
+            if other != key and len(cells) > 1 and rows.keys() >= {*cells}:
+                encoder.split({(other, cell): [rows[cell]] for cell in cells})
+                told[f"{other} means rows by their {key}"] = None
+    return "; ".join(told)
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str]) -> str:

@@ -234,7 +234,8 @@ def shown_name(
     names = {folded(name.rpartition(":")[2]): name for name in texts}
     # Of "name" and "title" the first is the name; a title beside a full name is a part of it.
     items = [folded(item) for item in (" ".join(of), *others) if item]
-    own = [item + word for item in items for word in ("", *CALLED[1:])]
+    whole = ("displayname", "fullname")
+    own = [item + word for item in items for word in (*whole, "", *CALLED[1:])]
     own += [word for word in names if _short_name(word, items)]
     common = [word for word in names if word.endswith(COMMON)]
     words = (word for word in (*common, *SHOWN, *own) if word in names and word != "title")
@@ -246,8 +247,8 @@ def shown_name(
     if folded(name).endswith("name") and _shortens(record[name], record.get("title")):
         name = "title"
     told = [record[part] for part in full_name(list(record)) or () if record[part] != ""]
-    whole = bool(told) and all(map(is_name, told))
-    if called and whole and folded(name) in _LOGINS:
+    parted = bool(told) and all(map(is_name, told))
+    if called and parted and folded(name) in _LOGINS:
         return " ".join(told), set()
     if called and name and name != key:
         shown = _first_text(record[name], name)
@@ -255,9 +256,9 @@ def shown_name(
         return shown, {name} | same
     if called and not name and _heads(summary := record.get(names.get("summary", ""), "")):
         return summary, {names["summary"]}
-    if called and not whole and _first_text(record.get("title"), ""):
+    if called and not parted and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
-    return (" ".join(told) if whole else None), set()
+    return (" ".join(told) if parted else None), set()
 
 
 def _heads(summary: Any) -> bool:
