@@ -31,7 +31,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.closures import goes_on, with_closures
-from jaxkg.systems.reader.sets.direction import is_reversed
+from jaxkg.systems.reader.sets.direction import has_inverse, is_reversed
 from jaxkg.systems.reader.sets.tables import in_place
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.twofold import together, two_questions
@@ -46,8 +46,9 @@ _CITED = 200
 """Answers whose walks are spelt out."""
 _CERTAIN = 0.75
 """Confidence from which on no second reading is told."""
-_AS_LIKELY = 1.0
-"""Score by which a yes or no may be behind a set that no yes or no tells of."""
+_AS_LIKELY = 0.5
+"""Score by which a yes or no may be behind a set that no yes or no tells of, and a reading is
+surer than its inverse."""
 _TIE = 0.99
 """Share of the best reading's confidence from which on another one is as likely."""
 _NEAR = math.log(4)
@@ -276,6 +277,8 @@ class Reader(QuestionAnswering):
         answers = sure >= least and not tie and not asked.part
         answers = answers and not contradicted(asked, best, find)
         answers = answers and not is_reversed(asked, best, found, find)
+        alike = [found[place] for place in order if scores[place] >= scores.max() - _AS_LIKELY]
+        answers = answers and not has_inverse(asked, best, alike, find)
         near = [found[place] for place in order if scores[place] >= scores.max() - _NEAR]
         answers = answers and not has_rival(asked, best, near, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)

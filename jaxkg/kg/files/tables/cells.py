@@ -155,12 +155,11 @@ def join_by_login(encoder: TripleEncoder, names: NameCollector) -> str:
     Returns:
         Which columns were taken so, in words; "" where none was.
     """
-    columns = {relation: [*tails] for relation, tails in encoder.tails()}
+    last = {word: relation_words(word).lower().rpartition(" ")[2] for word in encoder.relations}
+    keys = [relation for relation, word in last.items() if word in _LOGINS]
+    columns = {relation: [*tails] for relation, tails in encoder.tails()} if keys else {}
     told: dict[str, None] = {}
-    for key in columns:
-        words = relation_words(key).lower().split()
-        if not words or words[-1] not in _LOGINS:
-            continue
+    for key in filter(columns.get, keys):
         pairs = [(head, tail) for head, tail in encoder.pairs(key) if head in names.display]
         rows = {tail: head for head, tail in pairs}
         if len(rows) < max(len(columns[key]), len({head for head, _ in pairs}), _SEVERAL):

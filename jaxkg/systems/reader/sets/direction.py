@@ -78,6 +78,22 @@ def is_reversed(
     )
 
 
+def has_inverse(
+    asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
+) -> bool:
+    """Whether no verb tells which way a reading walks, and one of others walks it the other way to
+    other ends: what both fish eat, and what eats both."""
+    if not best.legs or sum(directions(asked, best, find)) > 0:
+        return False
+    legs = inverse_legs(best, find)
+    return any(
+        other.legs == legs
+        and other.shape == best.shape
+        and not np.array_equal(other.ends, best.ends)
+        for other in others
+    )
+
+
 def inverse_legs(candidate: Candidate, find: Candidates) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """The branches of a reading with each relation walked the other way."""
     back = find.vocabulary.inverse

@@ -204,6 +204,9 @@ class Pairs:
                 kind = self.vocabulary.ends_kind(code)
                 if not self.vocabulary.orders(code) or (kind == "date" and grade.counts):
                     continue
+                fit = self.measured.fit(asked, code, grade.measured)
+                if grade.measured[:4] == "date" != kind and fit < 1:
+                    continue  # nothing has fewer seats "before" another
                 largest = self.measured.largest(grade, code)
                 keys = self.vocabulary.order_keys(kind)[ends]
                 own = self.kg.name(int(ends[keys.argmax() if largest else keys.argmin()]))
@@ -216,7 +219,7 @@ class Pairs:
                             base,
                             *kept,
                             code,
-                            fit=self.measured.fit(asked, code, grade.measured),
+                            fit=fit,
                             explained=base.explained | grade.words,
                             topics=(*base.topics, (first, o)),
                             wanting=float(not len(kept[1])),

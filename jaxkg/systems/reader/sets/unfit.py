@@ -46,6 +46,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         _rated: asked.cues.count and bool(asked.cues.noun),
         _of_another_class: bool(asked.cues.noun),
         _is_other_row: bool(asked.cues.noun),
+        _is_what_is_named: asked.cues.wants in ("person", "place", "date"),
     }
     for rule in filter(rules.get, rules):
         kept = _but(rule, asked, kept, find)
@@ -178,6 +179,16 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     if not kinds and last and not asked.cues.count and candidate.last >= 0:
         return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _is_what_is_named(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to no more than what is named by its class and what it has: "who has
+    asset A7", and the asset."""
+    if candidate.shape != "path" or len(candidate.topics) != 1 or len(candidate.relations) != 1:
+        return False
+    first, kinds = asked.mentions[candidate.topics[0][0]].first, find.end_classes(candidate)
+    beside = [kind.kind for kind in asked.classes if kind.last + 1 == first]
+    return candidate.last >= find.kg.num_relations and not set(kinds).isdisjoint(beside)
 
 
 def _counts_the_given(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
