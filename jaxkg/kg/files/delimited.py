@@ -306,6 +306,13 @@ def _escaped(line: str, separator: str) -> list[str] | None:
         return None
 
 
+_LABELS = frozenset(("rdfs:label", "skos:prefLabel", "foaf:name", "schema:name"))
+"""Relations to names, written short."""
+_LITERAL = re.compile(r'"(.*)"(?:@[A-Za-z][\w-]*|\^\^\S+)?', re.DOTALL)
+"""A literal as RDF writes it: its text, language and type."""
+_CURIE = re.compile(r"[a-z][a-z0-9]{1,9}:[^\W\d_][^\s:/]*")
+
+
 class Rows:
     """Takes lines or rows, learns the layout from the first, and feeds the encoder.
 
@@ -324,12 +331,16 @@ class Rows:
         self._intake, self._start = intake, len(self.encoder)
         self.layout: _Layout | None = None
         self.mend: Callable[[list[str]], list[str]] | None = None  # rows that lack a relation
+        self._short = set[str]()
 
     def take(self, batches: Iterable[list[Row]]) -> str:
         """Take the last rows, and the facts for edges, whose ends may be rows of other files; how
         is told."""
         for batch in batches:
             self.rows(batch)
+        names = self._intake.names
+        for entity in self._short - names.display.keys():
+            names.label(entity, entity.partition(":")[2].replace("_", " "))
         self._intake.edges.append(Edges(self._start, len(self.encoder), self.said or ()))
         return self.reading
 
@@ -379,7 +390,20 @@ class Rows:
         elif sources is not None:
             sources = list(map(str.strip, sources))
         heads, relations, tails = columns
+        if any(tail[:1] == '"' for tail in tails):
+            found = map(_LITERAL.fullmatch, tails)
+            tails = [match[1] if match else tail for match, tail in zip(found, tails)]
+        if named := [at for at, relation in enumerate(relations) if relation in _LABELS]:
+            for at in named:
+                self._intake.names.label(heads[at], tails[at])
+            kept = sorted({*range(len(heads))}.difference(named))
+            heads, relations, tails = (
+                [some[at] for at in kept] for some in (heads, relations, tails)
+            )
+            sources = sources and [sources[at] for at in kept]
         self.encoder.add(heads, relations, tails, sources)
+        if relations and _CURIE.fullmatch(relations[0]):  # a graph of RDF, its names written short
+            self._short.update(filter(_CURIE.fullmatch, (*heads, *tails)))
 
     def _learn(self, row: Row, below: list[Row]) -> bool:
         """Learn the layout from a row, unless it is blank or bad; True if the row holds no fact."""

@@ -232,3 +232,17 @@ def test_a_plain_header_goes_without_a_word(read):
     assert (heard, graph.source(0)) == ([], "here")
     text = "source,relation,target\nAlien,directed_by,Ridley Scott\n"
     assert read(text, "kb.csv", lines=True).source(0) == "kb.csv:2"
+
+
+def test_triples_as_rdf_writes_them_short(read):
+    graph = read(
+        "subject\tpredicate\tobject\ndbr:Emmy_Noether\trdfs:label\t\"Amalie\"@en\n"
+        "dbr:Emmy_Noether\tdbo:born\t\"1882-03-23\"^^xsd:date\ndbr:Emmy_Noether\tdbo:in\tdbr:Ulm\n",
+        "d.tsv",
+    )  # fmt: skip
+    assert graph.triple(0) == ("dbr:Emmy_Noether", "dbo:born", "1882-03-23")
+    assert graph.num_triples == 2
+    assert graph.name(graph.entity("dbr:Emmy_Noether")) == "Amalie"
+    assert graph.name(graph.entity("dbr:Ulm")) == "Ulm"
+    plain = read("gene:A\tbinds\tgene:B\n", "g.tsv")
+    assert plain.name(plain.entity("gene:A")) == "gene:A"

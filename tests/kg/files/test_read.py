@@ -121,7 +121,8 @@ def test_folders_within_are_read_and_say_what_their_records_are_of(tmp_path):
 
 def test_names_in_two_columns_beside_triples(folder):
     graph = folder({
-        "a_names.tsv": "m1\tAida\nm2\tVerdi\n", "triples.tsv": "m1\tcomposer\tm2\nm1\tvenue\tm3\nm4\tcomposer\tm2\n",
+        "a_names.tsv": "m1\tAida\nm2\tVerdi\n",
+        "triples.tsv": "m1\tcomposer\tm2\nm1\tvenue\tm3\nm4\tcomposer\tm2\n",
         "towns.tsv": "town\tland\nEly\tUK\n",
     })  # fmt: skip
     assert graph.name(graph.entity("m2")) == "Verdi"

@@ -137,3 +137,12 @@ def test_codes_of_properties_are_called_as_the_entities_of_the_same_code(read):
     )
     kg = read(text, "w.nt")
     assert dict(zip(kg.relations, kg.relation_labels)) == {"P6": "found by", "name": "name"}
+
+
+def test_names_of_any_vocabulary_and_days_at_midnight(read):
+    kg = read(
+        START + '@prefix gr: <http://purl.org/goodrelations/v1#> .\n'
+        ':o gr:legalName "Ormtind" ; :since "2020-05-01T00:00:00Z" ; :of :p . :p rdfs:label "P" ;'
+        ' gr:legalName "Q" .'
+    )  # fmt: skip
+    assert {("Ormtind", "since", "2020-05-01"), ("Ormtind", "of", "P")} <= named_facts(kg)

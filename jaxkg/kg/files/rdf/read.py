@@ -42,6 +42,12 @@ NAMES = (
 )
 """What gives names where no label does."""
 
+_NAMING = frozenset(("name", "title", "label", "prefLabel", "legalName", "fullName", "displayName"))
+"""Last parts of predicates that give names, whatever their vocabulary is."""
+_LEAST = 9
+"""Rank of such a name, behind all others."""
+_MIDNIGHT = "T00:00:00Z"
+"""How a day is written where times are asked for."""
 _CODED = re.compile(r"[A-Z]\d+")
 """Last parts that say nothing, so that something with such a one has but that name."""
 _WORD = re.compile(r"(?:[A-Z][a-z]+)+")
@@ -77,6 +83,7 @@ class RdfFiles:
 
     def __init__(self) -> None:
         self._labels: dict[str, list[tuple[int, str]]] = {}
+        self._names: dict[str, str] = {}
         self._quoted: list[Quoted] = []
         self._vocabulary = Vocabulary()
         self._relations: dict[str, None] = {}
@@ -95,7 +102,10 @@ class RdfFiles:
             for subject, predicate, value, literal in statements(
                 path, file, intake.format, intake.bad, quoted, graphs.add, astray.extend
             ):
-                if literal is not None and predicate in LABELS + NAMES + ALIASES:
+                known = predicate in LABELS + NAMES + ALIASES
+                if literal is not None and not known and tail_of(predicate) in _NAMING:
+                    self._names.setdefault(subject, literal[0])
+                if literal is not None and known:
                     text, language = literal
                     if predicate in ALIASES:
                         names.alias(subject, text)
@@ -104,7 +114,7 @@ class RdfFiles:
                         self._labels.setdefault(subject, []).append((rank, text))
                     continue
                 if literal is not None:
-                    names.label(value, literal[0])
+                    names.label(value, literal[0].removesuffix(_MIDNIGHT))
                 if self._vocabulary.takes(subject, predicate, value):
                     continue
                 self._fact(subject, predicate, value, intake)
@@ -143,6 +153,8 @@ class RdfFiles:
 
     def _name(self, intake: Intake) -> None:
         encoder, names = intake.encoder, intake.names
+        for entity, text in self._names.items():
+            self._labels.setdefault(entity, [(_LEAST, text)])
         texts = {
             entity: list(dict.fromkeys(text for _, text in sorted(found, key=lambda one: one[0])))
             for entity, found in self._labels.items()

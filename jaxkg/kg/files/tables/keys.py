@@ -360,7 +360,7 @@ def _meant(
     if relation in table.refers:
         wanted = table.refers[relation].casefold()
         return [one for one in keyed if one.title.casefold() == wanted]
-    words = relation_words(relation).lower().split()
+    words = [word.strip("()[]") for word in relation_words(relation).lower().split()]
     told = [word for word in words if word not in KEY]
     name, key = " ".join(told), len(told) < len(words)
     having = [one for one in keyed if numbers <= one.rows]

@@ -61,8 +61,6 @@ _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "
 _SAMPLED = 2000
 _CODES, _FEW_OF = 8, 4
 """Keys from which on those of objects may be codes; how many times as many as one object has."""
-_NEARLY_ALL = 0.95
-"""Share of records that are called by a key from which on the others have no name."""
 
 Named = tuple[str, str | None, list[str]]
 """An id, its display name, its other names."""
@@ -121,7 +119,6 @@ class Records:
         self._called_so = ""
         if folded(self.key) in SHOWN and (code := referred_code(objects)):
             self._called_so, self.key = self.key, code
-        self._mostly = len(texts_under(objects, self.key)) >= _NEARLY_ALL * len(objects)
         again = [str(item.get(self.key)) for item in objects]
         # What comes again and again, and is no name, calls no record: who did something, and when.
         several = len(again) > 2 and come_again(again)
@@ -201,7 +198,8 @@ class Records:
                 self._intake.name(record[of], record[label])
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
-        lacks = self._mostly and self.key in record and record[self.key] in (None, "", [])
+        lacks = self.key in record and record[self.key] in (None, "", [])
+        lacks |= self.key not in record and not called_by(record, self._called, by_first=False)
         self._lacking += lacks
         if self._nameless or lacks:
             title = record.get(self._titled)
@@ -214,8 +212,6 @@ class Records:
             sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
             return node, sort + self._of(record, node), source
         key = self.key if self.key in record else called_by(record, self._called, by_first=False)
-        if not key:
-            raise Malformed(f"no {self.key!r}")
         called = text_of(record[key], key)
         label, named = shown_name(record, key, self._called)
         if self._called_so and key == self.key and is_name(record.get(self._called_so)):

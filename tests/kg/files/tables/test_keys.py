@@ -351,3 +351,14 @@ def test_what_codes_call_is_what_the_table_is_called(folder):
     assert {("Salt", "is a", "books"), ("loan 1", "isbn", "Salt")} <= found
     shelves = named_facts(folder({"books.csv": "isbn,shelf,row\n1119,A,2\n1120,B,4\n"}))
     assert ("1119", "is a", "isbn") in shelves
+
+
+def test_a_key_in_brackets_refers_to_rows(folder):
+    facts = named_facts(folder({
+        "members.csv": "ID,Name,Town\n5,Ann Berg,Ely\n8,Bo Lund,Ulm\n",
+        "cast.csv": "Production,Part,Played by (ID),Night\nLear,Cordelia,5,1\nLear,Fool,8,1\n"
+        "Ion,Fool,5,2\nIon,Xuthus,8,2\n",
+    }))  # fmt: skip
+    assert {tail for _, relation, tail in facts if relation == "Played by (ID)"} == {
+        "Ann Berg", "Bo Lund"
+    }  # fmt: skip
