@@ -308,7 +308,7 @@ def _escaped(line: str, separator: str) -> list[str] | None:
 
 _LABELS = frozenset(("rdfs:label", "skos:prefLabel", "foaf:name", "schema:name"))
 """Relations to names, written short."""
-_LITERAL = re.compile(r'"(.*)"(?:@[A-Za-z][\w-]*|\^\^\S+)?', re.DOTALL)
+_LITERAL = re.compile(r'^"(.*)"(?:@[A-Za-z][\w-]*|\^\^\S+)?$', re.DOTALL)
 """A literal as RDF writes it: its text, language and type."""
 _CURIE = re.compile(r"[a-z][a-z0-9]{1,9}:[^\W\d_][^\s:/]*")
 
@@ -389,21 +389,24 @@ class Rows:
             sources = [f"{self.path.name}:{number}" for number in numbers]
         elif sources is not None:
             sources = list(map(str.strip, sources))
+        if columns[1] and _CURIE.fullmatch(columns[1][0]):
+            columns, sources = self._of_rdf(columns, sources)
         heads, relations, tails = columns
-        if any(tail[:1] == '"' for tail in tails):
-            found = map(_LITERAL.fullmatch, tails)
-            tails = [match[1] if match else tail for match, tail in zip(found, tails)]
-        if named := [at for at, relation in enumerate(relations) if relation in _LABELS]:
-            for at in named:
-                self._intake.names.label(heads[at], tails[at])
-            kept = sorted({*range(len(heads))}.difference(named))
-            heads, relations, tails = (
-                [some[at] for at in kept] for some in (heads, relations, tails)
-            )
-            sources = sources and [sources[at] for at in kept]
         self.encoder.add(heads, relations, tails, sources)
-        if relations and _CURIE.fullmatch(relations[0]):  # a graph of RDF, its names written short
-            self._short.update(filter(_CURIE.fullmatch, (*heads, *tails)))
+
+    def _of_rdf(
+        self, columns: list[list[str]], sources: list[str] | None
+    ) -> tuple[list[list[str]], list[str] | None]:
+        """Facts of a graph of RDF, written short: literals as texts, and labels as names."""
+        heads, relations, tails = columns
+        tails = [_LITERAL.sub(r"\1", tail) for tail in tails]
+        named = {place for place, relation in enumerate(relations) if relation in _LABELS}
+        for place in named:
+            self._intake.names.label(heads[place], tails[place])
+        facts = [place for place in range(len(heads)) if place not in named]
+        parts = [[column[place] for place in facts] for column in (heads, relations, tails)]
+        self._short.update(filter(_CURIE.fullmatch, (*parts[0], *parts[2])))
+        return parts, sources and [sources[place] for place in facts]
 
     def _learn(self, row: Row, below: list[Row]) -> bool:
         """Learn the layout from a row, unless it is blank or bad; True if the row holds no fact."""

@@ -183,7 +183,8 @@ def _read_folder(path: Path, files: list[tuple[Path, Choice]], intake: Intake) -
     told, intake.readings = intake.readings, []
     several = len({file.parent for file, _ in files} - {path}) > 1
     encoding = intake.options.encoding
-    pairs = [len(some) == 2 and one.format.name == "tsv" for some, (_, one) in zip(firsts, files)]
+    tsv = (choice.format.name == "tsv" for _, choice in files)
+    pairs = [by_tabs and len(words) == 2 for by_tabs, words in zip(tsv, firsts)]
     for at in sorted(range(len(files)), key=pairs.__getitem__):
         file, choice = files[at]
         known = {*intake.encoder.entities} if pairs[at] else set[str]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -189,9 +190,9 @@ class Reader(QuestionAnswering):
         parts = two_questions(text)
         first = self.understood(self.look(parts[0]), parts[0]) if parts else None
         if parts and first is not None and first.sure:
-            found = together(self.kg, first.readings[0].candidate, parts[1], self._surest)
-            if found is not None and found[1] >= self.threshold:
-                both, sure = found[0], min(first.confidence, found[1])
+            table = together(self.kg, first.readings[0].candidate, parts[1], self._surest)
+            if table is not None and table[1] >= self.threshold:
+                both, sure = table[0], min(first.confidence, table[1])
                 words = say(self.kg, both.query)
                 own = Reading(both, words, sure, self._answers(both))
                 return dataclasses.replace(first, readings=(own,), confidence=sure)
@@ -243,8 +244,8 @@ class Reader(QuestionAnswering):
         least = self.threshold
         order = np.argsort(-scores, kind="stable")
         if asked.cues.plainly:  # nothing else answers, and the same set is as likely
-            told = [at for at in order.tolist() if found[at].result in ("yes", "no")][:1]
-            near = [at for at in told if scores[at] > scores.max() - _AS_LIKELY]
+            truths = (place for place in order.tolist() if found[place].result in ("yes", "no"))
+            near = [p for p in itertools.islice(truths, 1) if scores[p] > scores.max() - _AS_LIKELY]
             order = np.concatenate([near, order[~np.isin(order, near)]]).astype(np.int64)
         shares = sure * np.exp(scores - scores.max())
         meant, said = corrected(self.corrections, text, asked, found, order, self.kg)

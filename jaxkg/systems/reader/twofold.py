@@ -31,8 +31,8 @@ def two_questions(text: str) -> tuple[str, str] | None:
     ('Which club is the oldest', 'what ground do they play at?')
     >>> two_questions("Which clubs are old and large?")
     """
-    found = _AND.fullmatch(text.strip())
-    return (found["first"], found["second"]) if found else None
+    match = _AND.fullmatch(text.strip())
+    return (match["first"], match["second"]) if match else None
 
 
 def asked_of(kg: KnowledgeGraph, first: Candidate) -> Iterator[tuple[int, Node, tuple[str, ...]]]:
@@ -85,21 +85,21 @@ def together(
         second: the second question.
         best: the surest reading of a question about an entity, by its id, and its confidence.
     """
-    found: tuple[Candidate, float] | None = None
+    surest: tuple[Candidate, float] | None = None
     for entity, node, path in asked_of(kg, first):
         read = best(f"{kg.name(entity)}: {second}", kg.entity_ids[entity])
-        told = path_from(read[0].query) if read else None
-        if read is None or told is None or told[0] != Entities((kg.entity_ids[entity],)):
+        end = path_from(read[0].query) if read else None
+        if read is None or end is None or end[0] != Entities((kg.entity_ids[entity],)):
             continue
         own = (Column(path),) if path else ()
-        if not path and _goes_back(first, told[1].path):
+        if not path and _goes_back(first, end[1].path):
             continue
-        least = found[1] + _SURER * bool(path) if found is not None else 0.0
-        if told[1] in own or read[1] <= least:
+        least = surest[1] + _SURER * bool(path) if surest is not None else 0.0
+        if end[1] in own or read[1] <= least:
             continue
-        table = Rows(node, (*own, told[1]))
+        table = Rows(node, (*own, end[1]))
         ends = read[0].ends if path else first.ends
         relations = (*first.relations, *read[0].relations)
         fields = {"query": table, "ends": ends, "relations": relations, "result": ""}
-        found = first._replace(**fields), read[1]
-    return found
+        surest = first._replace(**fields), read[1]
+    return surest

@@ -60,8 +60,8 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
         The reading as it is where there is nothing to add up, or one number alone.
     """
     if (amount := _amount(asked, candidate, find)) and refusal(sets.values, amount) is None:
-        told = sets.execute(amount)
-        return candidate._replace(query=amount, ends=told.rows, result=told.words)
+        total = sets.execute(amount)
+        return candidate._replace(query=amount, ends=total.rows, result=total.words)
     if candidate.result or candidate.wanting:
         return candidate
     if (groups := _groups(asked, candidate, find, sets)) and refusal(sets.values, groups) is None:
@@ -102,13 +102,13 @@ def _amounts(find: Candidates, rows: np.ndarray, named: frozenset[str]) -> int:
     Args:
         named: words that its label has; it has no others where several have some.
     """
-    some: dict[int, bool] = {}
+    whole: dict[int, bool] = {}
     for code in find.vocabulary.around.ends(rows):
         if code < find.kg.num_relations and find.vocabulary.ends_kind(code) == "number":
             labels = [{*folded_words(label)} for label in find.wordings(code)]
             if not all(map(named.isdisjoint, labels)):
-                some[code] = any(map(named.issuperset, labels))
-    codes = [code for code, whole in some.items() if whole or len(some) == 1]
+                whole[code] = any(map(named.issuperset, labels))
+    codes = [code for code, alone in whole.items() if alone or len(whole) == 1]
     return codes[0] if len(codes) == 1 else -1
 
 
