@@ -79,7 +79,7 @@ def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
 def _is_of_another_sort(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a "which department" leads to what no relation of that name leads to."""
     noun, words = asked.cues.noun, asked.cues.words.folded
-    if not noun or words[noun[0] - 1] not in WHICH or best.result or asked.cues.count:
+    if not noun or words[max(noun[0] - 1, 0)] not in WHICH or best.result or asked.cues.count:
         return False
     named = [kind for kind in asked.classes if kind.last == noun[-1] and noun[0] >= kind.first]
     sorts, total = find.vocabulary.sorts, find.kg.num_relations

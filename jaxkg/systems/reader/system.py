@@ -186,8 +186,11 @@ class Reader(QuestionAnswering):
         return self._whole(self.readings.asked(text, topics), text)
 
     def _whole(self, asked: Asked, text: str) -> Understood:
-        """A question, or two in one, where both are read surely."""
-        parts = two_questions(text)
+        """A question, or two in one, where both are read surely; those with topics that are given,
+        or that somebody corrected, are one."""
+        given = any(option.how == "given" for some in asked.mentions for option in some.options)
+        known = given or any(each.asks(text) for each in self.corrections)
+        parts = None if known else two_questions(text)
         first = self.understood(self.look(parts[0]), parts[0]) if parts else None
         if parts and first is not None and first.sure:
             table = together(self.kg, first.readings[0].candidate, parts[1], self._surest)

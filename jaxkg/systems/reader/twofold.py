@@ -17,7 +17,9 @@ _ASKS = (
     r"(?:(?:in|on|at|to|from|for|by|with|of|under)\s+)?"
     r"(?:who|whom|whose|what|which|when|where|how)\b"
 )
-_AND = re.compile(rf"(?P<first>{_ASKS}.*?\S)\s*,?\s+and\s+(?P<second>{_ASKS}.*\S)", re.I | re.S)
+_AND = re.compile(
+    rf"\s*(?P<first>{_ASKS}.*?\S)\s*,?\s+and\s+(?P<second>{_ASKS}.*\S)\s*", re.I | re.S
+)
 _OTHERS = 2
 """Entities that answer the first question, of which the second is tried."""
 _SURER = 0.1
@@ -31,8 +33,8 @@ def two_questions(text: str) -> tuple[str, str] | None:
     ('Which club is the oldest', 'what ground do they play at?')
     >>> two_questions("Which clubs are old and large?")
     """
-    match = _AND.fullmatch(text.strip())
-    return (match["first"], match["second"]) if match else None
+    match = _AND.fullmatch(text)
+    return (text[: match.end("first")], match["second"]) if match else None
 
 
 def asked_of(kg: KnowledgeGraph, first: Candidate) -> Iterator[tuple[int, Node, tuple[str, ...]]]:

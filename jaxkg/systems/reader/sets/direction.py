@@ -89,6 +89,7 @@ def has_inverse(
     return any(
         other.legs == legs
         and other.shape == best.shape
+        and not other.wanting
         and not np.array_equal(other.ends, best.ends)
         for other in others
     )

@@ -141,20 +141,19 @@ def _groups(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySet
     by, grade, step = asked.cues.adds, asked.cues.extreme, candidate.query
     if grade is None or grade.adds:
         return None
-    if grade.counts and isinstance(step, Extreme) and step.by == "count" and len(step.path) == 1:
-        rows = Step(step.source, step.path)
-        ends, after = sets.execute(rows).rows, max(grade.words, default=-1) + 1
-        said = frozenset(asked.cues.words.folded[after : after + 1])
-        code = _amounts(find, ends, said) if _are_nameless(find, ends) else -1
-        column, back = Column((find.kg.relation_name(max(code, 0)),), "sum"), inverse(step.path[0])
-        how = {"order": 1, "largest": step.largest, "last": step.n}
-        return Rows(rows, (column,), (back,), **how) if code >= 0 else None
+    if grade.counts and isinstance(step, Extreme):
+        return _most(asked, step, max(grade.words, default=-1) + 1, find, sets)
     if not isinstance(step, Step) or len(step.relations) > 1:
         return None
     first = step.source
     if not isinstance(first, Extreme) or first.by != "value" or len(first.path) > 1:
         return None
-    if not by and grade.counts and _are_nameless(find, sets.execute(first.source).rows):
+    if (
+        not by
+        and grade.counts
+        and first.path
+        and _are_nameless(find, sets.execute(first.source).rows)
+    ):
         code = find.kg.relation_code(first.path[0])
         by = "sum" if aligned(asked, code, find.vocabulary).best_lex >= SAID else ""
     if by != "sum" and by != "mean":
@@ -162,6 +161,23 @@ def _groups(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySet
     column = Column(first.path, by)
     ordered = {"order": 1, "largest": first.largest, "last": first.n}
     return Rows(first.source, (column,), step.relations, **ordered)
+
+
+def _most(
+    asked: Asked, most: Extreme, after: int, find: Candidates, sets: QuerySets
+) -> Rows | None:
+    """What has the most rows without names by the sum of their amounts, which the word at a place
+    names; None where it names none."""
+    if most.by != "count" or len(most.path) != 1:
+        return None
+    rows = Step(most.source, most.path)
+    ends, said = sets.execute(rows).rows, frozenset(asked.cues.words.folded[after : after + 1])
+    code = _amounts(find, ends, said) if _are_nameless(find, ends) else -1
+    if code < 0:
+        return None
+    column = Column((find.kg.relation_name(code),), "sum")
+    ordered = {"order": 1, "largest": most.largest, "last": most.n}
+    return Rows(rows, (column,), (inverse(most.path[0]),), **ordered)
 
 
 def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

@@ -57,3 +57,9 @@ def test_others_are_one_question(text):
 def test_where_the_second_cannot_be_read_it_is_one_question(reader):
     answer = answer_of(reader, "Who is the lecturer of Optics and what is the weather like?")
     assert not any(row.cells for row in answer.entities)
+
+
+def test_a_question_with_a_given_topic_is_one(reader):
+    asked = Question("q", "Who is the lecturer of Optics and what is their email?", ("Optics",))
+    [answer] = reader.answer([asked])
+    assert not any(row.cells for row in answer.entities)
