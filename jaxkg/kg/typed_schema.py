@@ -28,14 +28,14 @@ _SHARE = 0.9
 """Share of the things with facts of their own whose ids must say a class."""
 _SAMPLE_id = 1_000
 """Heads that are looked at before all of them are."""
-RELATION = "type"
+RELATION, _SORTED = "type", "is a"
 
 
 def id_classes(kg: KnowledgeGraph) -> dict[str, str]:
     """Return the class of each entity whose id begins with one.
 
     Ids say classes where nine of ten heads of facts have an id of a word, a mark and the rest, two
-    to 64 words do so, each of at least two things, and no relation is called "type" yet.
+    to 64 words do so, each of at least two things, and no relation is called "type" or "is a" yet.
 
     Returns:
         class by entity id; {} where ids do not say classes.
@@ -45,7 +45,7 @@ def id_classes(kg: KnowledgeGraph) -> dict[str, str]:
     >>> id_classes(KnowledgeGraph.from_triples(facts))["city/waco"]
     'city'
     """
-    if not kg.num_triples or any(name.lower() == RELATION for name in kg.relations):
+    if not kg.num_triples or any(name.lower() in (RELATION, _SORTED) for name in kg.relations):
         return {}
     heads = np.unique(np.asarray(kg.triples)[:, 0]).tolist()
     sample = heads[:: max(1, len(heads) // _SAMPLE_id)]

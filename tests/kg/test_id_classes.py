@@ -64,3 +64,7 @@ def test_other_ids_say_no_class(facts):
 )
 def test_a_class_in_a_name_or_a_label_says_what_is_meant(reader, question, answers):
     assert reader.understand(question).readings[0].answers == answers
+
+
+def test_ids_say_nothing_where_things_are_of_classes_already():
+    assert id_classes(KnowledgeGraph.from_triples([*FACTS, (FACTS[0][0], "is a", "town")])) == {}

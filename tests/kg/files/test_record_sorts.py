@@ -114,3 +114,13 @@ def test_plates_call_no_row(read):
     assert ("203", "Reg", "DX03 TGP") in facts
     graph = read(rows, "vehicles.csv")
     assert graph.aliases[graph.entity("fleet")] == ("vehicles",)
+
+
+def test_authors_are_called_by_their_whole_names(read):
+    everybody = [("Ann", "Berg"), ("Ann", "Lund")], [("Ann", "Berg")]
+    works = [{"DOI": f"10.5/{at}", "title": f"W{at}", "author": [
+        {"given": given, "family": family, "sequence": "first" if at else "additional"}
+        for given, family in people]} for at, people in enumerate(everybody)]  # fmt: skip
+    facts = named_facts(read(dumps({"items": works}), "works.json"))
+    assert {("W0", "author", "Ann Berg"), ("W0", "author", "Ann Lund")} <= facts
+    assert ("W1", "author", "Ann Berg") in facts

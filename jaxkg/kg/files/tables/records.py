@@ -463,7 +463,9 @@ def _varying(
         for relation, item, key in _objects_in(record):
             if isinstance(item[key], dict | list):
                 continue
-            known = said.setdefault((relation, key, str(item[key])), {})
+            parts = full_name(list(item)) or ()
+            called = " ".join(str(item[part]) for part in parts) if key in parts else item[key]
+            known = said.setdefault((relation, key, str(called)), {})
             nameless = not any(folded(name) in SHOWN for name in item)
             for name, told in item.items():
                 if isinstance(told, list) or (isinstance(told, dict) and not nameless):
@@ -473,7 +475,7 @@ def _varying(
                         isinstance(told, dict) or folded(name) in SHOWN[1:5]
                     ):
                         local.add(relation)
-                    elif key.lower() in RECORD_IDS or folded(key) in SHOWN:
+                    elif key.lower() in RECORD_IDS or folded(key) in SHOWN or key in parts:
                         varied.setdefault(relation, set()).add(name)
                     else:
                         astray.add((relation, key))

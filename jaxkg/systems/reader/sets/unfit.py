@@ -17,6 +17,8 @@ from jaxkg.systems.reader.sets.paths.quick import aligned
 WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 
 
+_WORDS, _FEW = 8, 3
+"""Words of a name beyond which it is a text; ends of a reading that are looked at."""
 _AS_WELL = 0.3
 """How much less another measure may fit a comparison."""
 
@@ -46,6 +48,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         _rated: asked.cues.count and bool(asked.cues.noun),
         _of_another_class: bool(asked.cues.noun),
         _is_other_row: bool(asked.cues.noun),
+        _tells_in_sentences: bool(asked.cues.noun),
         _is_what_is_named: asked.cues.wants in ("person", "place", "date"),
     }
     for rule in filter(rules.get, rules):
@@ -179,6 +182,17 @@ def _of_another_class(asked: Asked, candidate: Candidate, find: Candidates) -> b
     if not kinds and last and not asked.cues.count and candidate.last >= 0:
         return find.vocabulary.ends_kind(candidate.last) in ("number", "date")
     return bool(kinds) and kinds.isdisjoint(meant)
+
+
+def _tells_in_sentences(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to a text of many words that no word of the question asks for: "what
+    cell does it develop from", and the definition of that cell."""
+    code = candidate.last
+    if candidate.result or not 0 <= code < find.kg.num_relations or not len(candidate.ends):
+        return False
+    texts = (find.kg.name(end).split() for end in candidate.ends[:_FEW].tolist())
+    long = all(len(text) > _WORDS for text in texts)
+    return long and aligned(asked, code, find.vocabulary).best_lex < SAID
 
 
 def _is_what_is_named(asked: Asked, candidate: Candidate, find: Candidates) -> bool:

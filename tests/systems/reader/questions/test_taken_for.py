@@ -100,3 +100,15 @@ def test_zero_and_one_are_no_measure():
     measures = {c.measure for c in found.of(asked) if c.shape == "extreme"}
     assert found.kg.relation_code("strength") in measures
     assert found.kg.relation_code("tsunami") not in measures
+
+
+def test_a_definition_is_no_cell():
+    facts = [("platelet", "develops from", "giant cell")]
+    for cell in ("platelet", "giant cell"):
+        facts.append((cell, "definition", f"A {cell} of the marrow that is of use to the blood"))
+    found = readings_of(facts)
+    definition = found.kg.relation_code("definition")
+    lasts = {c.last for c in found.of(found.asked("What cell does a platelet develop from?"))}
+    assert definition not in lasts
+    named = {c.last for c in found.of(found.asked("What definition has the giant cell?"))}
+    assert definition in named
