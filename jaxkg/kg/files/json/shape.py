@@ -282,8 +282,9 @@ def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iter
     whole = plain(records_of(document) if is_map(document) else _apart(document, title))
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing
-    whole = _dumped(_headed(whole))
-    for listed in _lists_in(whole, title, 0, [] if beside is None else beside):
+    beside = [] if beside is None else beside
+    whole = _dumped(_headed(whole), beside)
+    for listed in _lists_in(whole, title, 0, beside):
         yield from _by_sort(listed)
 
 
@@ -332,13 +333,17 @@ def _headed(value: Any) -> Any:
     return [dict(zip(header, row)) for row in rows] if texts and unlike else value
 
 
-def _dumped(value: Any) -> Any:
+def _dumped(value: Any, beside: list[str]) -> Any:
     """The tables of a database by their names, of a list that tells each with its rows; another
     document as it is.
 
-    >>> _dumped([{"type": "database"}, {"type": "table", "name": "assets", "data": [{"id": 1}]}])
+    >>> _dumped([{"type": "db"}, {"type": "table", "name": "assets", "data": [{"id": 1}]}], [])
     {'assets': [{'id': 1}]}
+
+    Args:
+        beside: takes the keys of what else the list has.
     """
+    others: list[str] = []
     objects = value if isinstance(value, list) and all(isinstance(o, dict) for o in value) else ()
     told: dict[Any, Any] = {}
     for item in objects:
@@ -347,8 +352,12 @@ def _dumped(value: Any) -> Any:
             told[item.get("name")] = rows
         elif any(isinstance(said, dict | list) for said in item.values()):
             return value
-    titles = all(isinstance(name, str) and name for name in told)
-    return told if titles and any(told.values()) else value
+        else:
+            others += item
+    if not any(told.values()) or not all(isinstance(name, str) and name for name in told):
+        return value
+    beside += others
+    return told
 
 
 def _by_sort(listed: Listed) -> Iterator[Listed]:

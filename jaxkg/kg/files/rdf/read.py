@@ -42,8 +42,8 @@ NAMES = (
 )
 """What gives names where no label does."""
 
-_NAMING = frozenset(("name", "title", "label", "prefLabel", "legalName", "fullName", "displayName"))
-"""Last parts of predicates that give names, whatever their vocabulary is."""
+_NAMING = frozenset(("name", "label", "prefLabel", "legalName", "fullName", "displayName"))
+"""Last parts of predicates that give names, whatever their vocabulary is; a title may be "Dr"."""
 _LEAST = 9
 """Rank of such a name, behind all others."""
 _MIDNIGHT = "T00:00:00Z"
