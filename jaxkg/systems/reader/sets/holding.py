@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from jaxkg.query import Difference, Node, Value, Where
-from jaxkg.systems.reader.language.lexicon.opposites import turned
+from jaxkg.systems.reader.language.lexicon.opposites import not_yet, turned
 from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -94,7 +94,7 @@ class Holding:
     def lacking(self, asked: Asked, bases: list[Candidate]) -> Iterator[Candidate]:
         """Those of sets of which a relation that is denied says nothing: "members without a
         trainer"; where no set is named, "who has no trainer?", of what is of their class."""
-        for code, said in denied(asked, self.find).items():
+        for code, said in {**self._not_yet(asked), **denied(asked, self.find)}.items():
             named = any(mention.first not in said for mention in asked.classes)
             kinds = self.find.ends_classes(self.vocabulary.domain(code)[:_MANY])
             own = () if named else map(self.find.class_set, kinds)
@@ -110,6 +110,17 @@ class Holding:
                     apart = [base for base in bases if kind not in base.classes]
                     of = None if len(rows) == len(heads) else kind
                     yield from self._without(apart, code + total, places, of)
+
+    def _not_yet(self, asked: Asked) -> dict[int, frozenset[int]]:
+        """Relations that things lack which are "still open" or "vacant", with the places of these
+        words."""
+        words, total = asked.cues.words.folded, self.kg.num_relations
+        some: dict[int, frozenset[int]] = {}
+        for code in range(total) if total <= _FEW else ():
+            if not (self.vocabulary.role(code) or self.vocabulary.truths(code)):
+                labels = map(folded_words, self.find.wordings(code))
+                some[code] = frozenset().union(*(not_yet(words, label) for label in labels))
+        return {code: places for code, places in some.items() if places}
 
     def _denied_classes(self, asked: Asked) -> dict[int, frozenset[int]]:
         """Classes that are denied, "no repairs", "never repaired", with the places of the words."""

@@ -128,3 +128,15 @@ def test_what_two_names_do_not_share_is_told(ferries, question, none):
 )
 def test_a_particle_tells_which_way(ferries, question, meant):
     assert {entity.name for entity in ferries.ask(question).entities} == meant
+
+
+@pytest.mark.parametrize(("column", "question"), [
+    ("date closed", "Which tickets are still open?"), ("returned", "Which tickets are still out?"),
+    ("assignee", "Which tickets are unassigned?"),
+])  # fmt: skip
+def test_what_is_not_there_yet_is_asked_for_by_its_opposite(column, question):
+    cells = ("2024-03-01", "2024-03-04", "") if column != "assignee" else ("Ann", "Bo", "")
+    facts = [(f"Leak {at}", column, cell) for at, cell in enumerate(cells) if cell]
+    facts += [(f"Leak {at}", "is a", "tickets") for at in range(3)]
+    understood = Reader.build(KnowledgeGraph.from_triples(facts)).understand(question)
+    assert understood.readings[0].answers == ("Leak 2",)

@@ -6,11 +6,16 @@ from collections.abc import Collection, Sequence
 
 from jaxkg.systems.reader.words import lines
 
-_TURNED = {
-    word: frozenset(others.split())
-    for word, _, others in (line.partition(": ") for line in lines("opposites.turned"))
-}
+
+def _opposites(name: str) -> dict[str, frozenset[str]]:
+    parts = (line.partition(": ") for line in lines(name))
+    return {word: frozenset(others.split()) for word, _, others in parts}
+
+
+_TURNED = _opposites("opposites.turned")
 """What a relation of true and false says no to."""
+_LACKING = _opposites("opposites.lacking")
+"""What things are of which a relation says nothing, or nothing yet."""
 
 
 def turned(words: Collection[str], label: Sequence[str]) -> bool:
@@ -25,3 +30,13 @@ def turned(words: Collection[str], label: Sequence[str]) -> bool:
     return any(
         part not in said and not _TURNED[part].isdisjoint(said) for part in label if part in _TURNED
     )
+
+
+def not_yet(words: Sequence[str], label: Sequence[str]) -> frozenset[int]:
+    """Places of words that ask for things of which a relation of a label says nothing.
+
+    >>> not_yet(["which", "are", "still", "open"], ["date", "closed"])
+    frozenset({3})
+    """
+    asked = frozenset().union(*(_LACKING.get(part, ()) for part in label))
+    return frozenset(place for place, word in enumerate(words) if word in asked)
