@@ -22,10 +22,10 @@ def reader(request):
 
 def test_how_many_is_the_sum_of_what_rows_are_of(reader):
     read, column = reader
-    found = read.understand("How many bottles of Rook were bought?").readings[0]
-    assert found.answers == ("7",)
-    assert isinstance(found.candidate.query, Total)
-    assert found.candidate.query.path == (column,)
+    found = read.understand("How many bottles of Rook were bought?").readings
+    sums = [one for one in found if isinstance(one.candidate.query, Total)]
+    assert sums[0].answers == ("7",)
+    assert sums[0].candidate.query.path == (column,)
 
 
 def test_a_row_that_is_asked_for_is_counted():
