@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from jaxkg.systems.reader.words import lines
 
 
-def _opposites(name: str) -> dict[str, frozenset[str]]:
-    parts = (line.partition(": ") for line in lines(name))
+def _opposites(pairs: Iterable[str]) -> dict[str, frozenset[str]]:
+    parts = (pair.partition(": ") for pair in pairs)
     return {word: frozenset(others.split()) for word, _, others in parts}
 
 
-_TURNED = _opposites("opposites.turned")
+_TURNED = _opposites(lines("opposites.turned"))
 """What a relation of true and false says no to."""
-_LACKING = _opposites("opposites.lacking")
+_LACKING = _opposites(lines("opposites.lacking"))
 """What things are of which a relation says nothing, or nothing yet."""
 
 
