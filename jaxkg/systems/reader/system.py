@@ -193,7 +193,7 @@ class Reader(QuestionAnswering):
         parts = None if known else two_questions(text)
         first = self.understood(self.look(parts[0]), parts[0]) if parts else None
         if parts and first is not None and first.sure:
-            table = together(self.kg, first.readings[0].candidate, parts[1], self._surest)
+            table = together(self.sets, first.readings[0].candidate, parts[1], self._surest)
             if table is not None and table[1] >= self.threshold:
                 both, sure = table[0], min(first.confidence, table[1])
                 words = say(self.kg, both.query)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Column, Count, Entities, Node, Query, Rows, Step, inverse
 from jaxkg.systems.reader.sets.candidate import Candidate
 
@@ -37,7 +37,7 @@ def two_questions(text: str) -> tuple[str, str] | None:
     return (text[: match.end("first")], match["second"]) if match else None
 
 
-def asked_of(kg: KnowledgeGraph, first: Candidate) -> Iterator[tuple[int, Node, tuple[str, ...]]]:
+def asked_of(sets: QuerySets, first: Candidate) -> Iterator[tuple[int, Node, tuple[str, ...]]]:
     """Whom a second question may be asked of: an entity, the set that it stands for, and the path
     from that set to what answers the first question."""
     if first.result or isinstance(first.query, Rows):
@@ -45,8 +45,9 @@ def asked_of(kg: KnowledgeGraph, first: Candidate) -> Iterator[tuple[int, Node, 
     for end in first.ends[:_OTHERS].tolist():
         yield end, first.node, ()
     path = path_from(first.query)
-    if path is not None and isinstance(path[0], Entities) and len(path[0].ids) == 1:
-        yield kg.entity(path[0].ids[0]), path[0], path[1].path
+    rows = () if path is None else sets.execute(path[0]).rows.tolist()
+    if path is not None and len(rows) == 1:
+        yield rows[0], path[0], path[1].path
 
 
 def path_from(query: Query) -> tuple[Node, Column] | None:
@@ -74,7 +75,7 @@ def _goes_back(first: Candidate, path: tuple[str, ...]) -> bool:
 
 
 def together(
-    kg: KnowledgeGraph,
+    sets: QuerySets,
     first: Candidate,
     second: str,
     best: Callable[[str, str], tuple[Candidate, float] | None],
@@ -82,13 +83,13 @@ def together(
     """A table of what answers both questions, and how sure the second is; None where there is none.
 
     Args:
-        kg: the graph.
+        sets: over the graph.
         first: how the first question is read.
         second: the second question.
         best: the surest reading of a question about an entity, by its id, and its confidence.
     """
-    surest: tuple[Candidate, float] | None = None
-    for entity, node, path in asked_of(kg, first):
+    kg, surest = sets.kg, None
+    for entity, node, path in asked_of(sets, first):
         read = best(f"{kg.name(entity)}: {second}", kg.entity_ids[entity])
         end = path_from(read[0].query) if read else None
         if read is None or end is None or end[0] != Entities((kg.entity_ids[entity],)):

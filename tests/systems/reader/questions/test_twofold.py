@@ -7,6 +7,7 @@ from jaxkg.query import Column, Rows
 from jaxkg.records import Question
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.twofold import two_questions
+from jaxkg.text.best import best_encoder
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +38,27 @@ def test_the_second_is_asked_of_what_answers_the_first(reader):
 def test_the_second_is_asked_of_the_topic_of_the_first(reader):
     answer = answer_of(reader, "Who is the lecturer of Optics and in which room is it?")
     assert [row.cells for row in answer.entities] == [("Bo Lund", "R2")]
+
+
+def test_the_second_is_asked_of_what_the_first_puts_first():
+    encoder, _ = best_encoder()
+    if encoder.name == "hashing":
+        pytest.skip("MiniLM is not installed")
+    facts = []
+    for boat, skipper, length, quay in (
+        ("Tern", "Ida", "9", "Quay A"),
+        ("Rook", "Bo", "12", "Quay B"),
+    ):
+        facts += [(boat, "is a", "boat"), (boat, "skipper", skipper), (boat, "length", length)]
+        facts.append((boat, "moored at", quay))
+    own = Reader.build(KnowledgeGraph.from_triples(facts), encoder)
+    text = "Who is the skipper of the longest boat and where is it moored?"
+    read = own.understand(text).readings[0]
+    assert isinstance(read.candidate.query, Rows)
+    assert [column.path for column in read.candidate.query.columns] == [
+        ("skipper",),
+        ("moored at",),
+    ]
 
 
 def test_how_many_is_a_column_of_numbers(reader):
