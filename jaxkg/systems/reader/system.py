@@ -32,7 +32,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.closures import goes_on, with_closures
-from jaxkg.systems.reader.sets.direction import has_inverse, is_reversed
+from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
 from jaxkg.systems.reader.sets.tables import in_place
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.twofold import together, two_questions
@@ -282,7 +282,7 @@ class Reader(QuestionAnswering):
         answers = answers and not contradicted(asked, best, find)
         answers = answers and not is_reversed(asked, best, found, find)
         alike = [found[place] for place in order if scores[place] >= scores.max() - _AS_LIKELY]
-        answers = answers and not has_inverse(asked, best, alike, find)
+        answers = answers and not is_undirected(asked, best, alike, find)
         near = [found[place] for place in order if scores[place] >= scores.max() - _NEAR]
         answers = answers and not has_rival(asked, best, near, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.sets.direction import is_reversed
+from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
 from jaxkg.systems.reader.system import Reader
 
 PEOPLE = ("Ann", "Bo", "Cy", "Di")
@@ -45,3 +45,16 @@ def test_a_relation_that_leads_nowhere_the_other_way_is_not_turned(reader):
     seen = one_way.seen(one_way.readings.asked("Who does Bo beat?", ()))
     find = one_way.readings.find
     assert not any(is_reversed(seen.asked, one, seen.found, find) for one in seen.found)
+
+
+def test_a_reading_that_no_verb_directs_has_a_rival_the_other_way(reader):
+    readings = reader.readings
+    asked = readings.asked("Which ones are with Bo?")
+    found = [one for one in readings.of(asked) if one.shape == "path" and len(one.relations) == 1]
+    names = {reader.kg.name(int(one.ends[0])): one for one in found}
+    best, other = names["Ann"], names["Cy"]
+    assert is_undirected(asked, best, [best, other], readings.find)
+    assert not is_undirected(asked, best, [best], readings.find)
+    assert not is_undirected(asked, best, [best, other._replace(wanting=1.0)], readings.find)
+    told = readings.asked("Who beats Bo?")
+    assert not is_undirected(told, best, [best, other], readings.find)

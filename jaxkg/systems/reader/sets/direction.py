@@ -63,8 +63,19 @@ def is_reversed(
 
     A relation that is walked either way has none.
     """
-    if sum(directions(asked, best, find)) >= 0:
-        return False
+    return sum(directions(asked, best, find)) < 0 and _has_inverse(best, others, find)
+
+
+def is_undirected(
+    asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
+) -> bool:
+    """Whether no verb tells which way a reading walks, and one of others walks it the other way to
+    other ends: what both fish eat, and what eats both."""
+    known = not best.legs or sum(directions(asked, best, find)) > 0
+    return not known and _has_inverse(best, others, find)
+
+
+def _has_inverse(best: Candidate, others: Sequence[Candidate], find: Candidates) -> bool:
     half = find.kg.num_relations
     if any(code >= 2 * half for _, codes in best.legs for code in codes):
         return False
@@ -74,23 +85,6 @@ def is_reversed(
         and other.shape == best.shape
         and not other.wanting
         and (other.result != best.result or not np.array_equal(other.ends, best.ends))
-        for other in others
-    )
-
-
-def has_inverse(
-    asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
-) -> bool:
-    """Whether no verb tells which way a reading walks, and one of others walks it the other way to
-    other ends: what both fish eat, and what eats both."""
-    if not best.legs or sum(directions(asked, best, find)) > 0:
-        return False
-    legs = inverse_legs(best, find)
-    return any(
-        other.legs == legs
-        and other.shape == best.shape
-        and not other.wanting
-        and not np.array_equal(other.ends, best.ends)
         for other in others
     )
 
