@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Column, Count, Entities, Node, Query, Rows, Step, inverse
+from jaxkg.systems.reader.language.asides import INTERROGATIVES, LINKS
 from jaxkg.systems.reader.sets.candidate import Candidate
 
-_ASKS = (
-    r"(?:(?:in|on|at|to|from|for|by|with|of|under)\s+)?"
-    r"(?:who|whom|whose|what|which|when|where|how)\b"
-)
+_ASKS = rf"(?:(?:{LINKS})\s+)?(?:{INTERROGATIVES})\b"
 _AND = re.compile(
     rf"\s*(?P<first>{_ASKS}.*?\S)\s*,?\s+and\s+(?P<second>{_ASKS}.*\S)\s*", re.I | re.S
 )

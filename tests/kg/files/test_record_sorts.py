@@ -66,9 +66,11 @@ def test_tables_of_a_database_are_called_by_their_names(read):
     dump = [{"type": "header", "version": "5"}, {"type": "database", "name": "shed"},
             {"type": "table", "name": "users", "data": users},
             {"type": "table", "name": "tools", "data": tools},
-            {"type": "table", "name": "logs", "data": []}]  # fmt: skip
+            {"type": "table", "name": "logs", "data": []},
+            {"type": "table", "name": "tools", "data": [{"id": 3, "name": "Axe"}]}]  # fmt: skip
     facts = named_facts(read(dumps(dump), "shed.json"))
     assert {("Saw", "is a", "tools"), ("Saw", "assigned_to", "Ann Berg")} <= facts
+    assert ("Axe", "is a", "tools") in facts
     assert {("Admin", "is a", "users"), ("Admin", "username", "u1")} <= facts
     assert {head for head, relation, tail in facts if tail == "T1"} == {"tool 1"}
 

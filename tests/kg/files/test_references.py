@@ -105,3 +105,19 @@ def test_addresses_that_two_share_stand_for_neither(folder):
         "tickets.csv": "ticket,title,by,days\nT1,Leak,desk@x.org,4\nT2,Rust,cy@x.org,5\n",
     })  # fmt: skip
     assert ("Leak", "by", "desk@x.org") in named_facts(graph)
+
+
+def test_a_login_that_is_the_address_stays_what_it_is(folder):
+    facts = named_facts(folder({
+        "staff.csv": "id,name,email,username\n7,Ann,a@x.org,a@x.org\n8,Bo,b@x.org,b@x.org\n",
+        "tickets.csv": "ticket,title,email,boss\nT1,Leak,a@x.org,7\nT2,Rust,b@x.org,8\n",
+    }))  # fmt: skip
+    assert {("Ann", "username", "a@x.org"), ("Bo", "email", "b@x.org")} <= facts
+
+
+def test_columns_of_addresses_that_are_each_of_one_row_mean_no_other(folder):
+    facts = named_facts(folder({
+        "staff.csv": "id,name,email,town\n7,Ann,a@x.org,Ely\n8,Bo,b@x.org,Ulm\n",
+        "tickets.csv": "ticket,title,assignee_email,days\nT1,Leak,a@x.org,4\nT2,Rust,b@x.org,5\n",
+    }))  # fmt: skip
+    assert {("Leak", "assignee_email", "a@x.org"), ("Ann", "email", "a@x.org")} <= facts

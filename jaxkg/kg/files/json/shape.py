@@ -349,7 +349,7 @@ def _dumped(value: Any, beside: list[str]) -> Any:
     for item in objects:
         rows = next((item[word] for word in ("data", "rows", "records") if word in item), None)
         if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-            told[item.get("name")] = rows
+            told[item.get("name")] = [*told.get(item.get("name"), ()), *rows]
         elif any(isinstance(said, dict | list) for said in item.values()):
             return value
         else:

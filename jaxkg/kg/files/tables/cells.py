@@ -158,17 +158,24 @@ def join_by_login(encoder: TripleEncoder, names: NameCollector) -> str:
     last = {word: relation_words(word).lower().rpartition(" ")[2] for word in encoder.relations}
     keys = [relation for relation, word in last.items() if word in _LOGINS]
     columns = {relation: [*tails] for relation, tails in encoder.tails()} if keys else {}
-    told: dict[str, None] = {}
-    for key in filter(columns.get, keys):
+    means: dict[str, str] = {}
+    for key in (key for key in keys if key in columns):
+        if key in means:
+            continue  # it leads to rows now
         pairs = [(head, tail) for head, tail in encoder.pairs(key) if head in names.display]
         rows = {tail: head for head, tail in pairs}
         if len(rows) < max(len(columns[key]), len({head for head, _ in pairs}), _SEVERAL):
             continue
         for other, cells in columns.items():
-            if other != key and len(cells) > 1 and rows.keys() >= {*cells}:
+            if other in (key, *means) or len(cells) < _SEVERAL or not rows.keys() >= {*cells}:
+                continue
+            facts = encoder.pairs(other)
+            own = any(rows[cell] == head for head, cell in facts)  # a login that is an address
+            either = other in keys and len(facts) == len(cells)  # each may be the other's
+            if not (own or either):
                 encoder.split({(other, cell): [rows[cell]] for cell in cells})
-                told[f"{other} means rows by their {key}"] = None
-    return "; ".join(told)
+                means[other] = key
+    return "; ".join(f"{other} means rows by their {key}" for other, key in means.items())
 
 
 def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str]) -> str:

@@ -198,8 +198,8 @@ class Records:
                 self._intake.name(record[of], record[label])
         if self._labels:
             record = {key: said for key, said in record.items() if key not in self._labels}
-        lacks = self.key in record and record[self.key] in (None, "", [])
-        lacks |= self.key not in record and not called_by(record, self._called, by_first=False)
+        key = self.key if self.key in record else called_by(record, self._called, by_first=False)
+        lacks = not key or (key == self.key and record[key] in (None, "", []))
         self._lacking += lacks
         if self._nameless or lacks:
             title = record.get(self._titled)
@@ -211,7 +211,6 @@ class Records:
             source = "" if told is None else text_of(told, str(source_key))
             sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
             return node, sort + self._of(record, node), source
-        key = self.key if self.key in record else called_by(record, self._called, by_first=False)
         called = text_of(record[key], key)
         label, named = shown_name(record, key, self._called)
         if self._called_so and key == self.key and is_name(record.get(self._called_so)):

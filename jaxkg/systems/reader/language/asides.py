@@ -18,11 +18,14 @@ _ASKING = {*ASKS, "how", "wie", "list", "name", "give", "show", "find", "count",
 _FEW = 4
 """Words from which on what stands before a colon has to ask to be a part of the question."""
 _WORD = re.compile(r"[^\W\d_]+")
+INTERROGATIVES = "who|whom|whose|what|which|when|where|how"
 _OPENERS = (
-    "who|whom|whose|who's|what|what's|which|when|when's|where|where's|how|why|is|was|are|were|does|"
+    f"{INTERROGATIVES}|who's|what's|when's|where's|why|is|was|are|were|does|"
     "do|did|has|have|had|can|could"
 )
-_LINKS = "in|on|at|to|from|for|by|with|of|about|under"
+LINKS = "in|on|at|to|from|for|by|with|of|under"
+"""Prepositions that a question may begin with."""
+_LINKS = f"{LINKS}|about"
 _FRONTED = re.compile(
     r"^\W*(?P<there>there(?:['’]s| is| are| was| were) (?:just |only )?)?"
     rf"(?!(?:{_OPENERS}|{_LINKS}|i|we|you|it|there|(?:a|my) \w+ of (?:mine|ours)|if|since|"

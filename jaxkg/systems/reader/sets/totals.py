@@ -10,16 +10,17 @@ import numpy as np
 
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Column, Count, Domain, Extreme, Rows, Step, Total, Union, inverse
+from jaxkg.query import Column, Count, Domain, Extreme, Rows, Step, Total, Union
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
 from jaxkg.systems.reader.sets.paths.quick import aligned
 from jaxkg.systems.reader.views import Seen
+from jaxkg.systems.reader.words import words
 from jaxkg.words import is_blank
 
-_AMOUNTS = frozenset(("quantity", "qty", "units", "pieces", "pcs", "menge", "anzahl"))
+_AMOUNTS = frozenset(words("units.amounts"))
 """Words of columns that say how many of something a row is of."""
 _FEW = 20
 """Rows that are looked at for a name."""
@@ -64,7 +65,7 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
         return candidate._replace(query=amount, ends=total.rows, result=total.words)
     if candidate.result or candidate.wanting:
         return candidate
-    if (groups := _groups(asked, candidate, find, sets)) and refusal(sets.values, groups) is None:
+    if (groups := _groups(asked, candidate)) and refusal(sets.values, groups) is None:
         return candidate._replace(query=groups, ends=sets.execute(groups).rows)
     query = _total(asked, candidate, find)
     if query is None or refusal(sets.values, query) is not None:
@@ -134,50 +135,20 @@ def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None
     return Total(sources[0] if len(sources) == 1 else Union(sources), steps[0].relations, by)
 
 
-def _groups(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySets) -> Rows | None:
+def _groups(asked: Asked, candidate: Candidate) -> Rows | None:
     """The first of what things lead to, by the sum or the mean of their numbers, where the reading
-    has the first of their numbers: "which chemist has the highest average yield"; so, too, where
-    rows without names have a number of what there is the most of: "sold the most bottles"."""
+    has the first of their numbers: "which chemist has the highest average yield"."""
     by, grade, step = asked.cues.adds, asked.cues.extreme, candidate.query
-    if grade is None or grade.adds:
-        return None
-    if grade.counts and isinstance(step, Extreme):
-        return _most(asked, step, max(grade.words, default=-1) + 1, find, sets)
-    if not isinstance(step, Step) or len(step.relations) > 1:
+    if grade is None or grade.adds or not isinstance(step, Step) or len(step.relations) > 1:
         return None
     first = step.source
     if not isinstance(first, Extreme) or first.by != "value" or len(first.path) > 1:
         return None
-    if (
-        not by
-        and grade.counts
-        and first.path
-        and _are_nameless(find, sets.execute(first.source).rows)
-    ):
-        code = find.kg.relation_code(first.path[0])
-        by = "sum" if aligned(asked, code, find.vocabulary).best_lex >= SAID else ""
     if by != "sum" and by != "mean":
         return None
     column = Column(first.path, by)
     ordered = {"order": 1, "largest": first.largest, "last": first.n}
     return Rows(first.source, (column,), step.relations, **ordered)
-
-
-def _most(
-    asked: Asked, most: Extreme, after: int, find: Candidates, sets: QuerySets
-) -> Rows | None:
-    """What has the most rows without names by the sum of their amounts, which the word at a place
-    names; None where it names none."""
-    if most.by != "count" or len(most.path) != 1:
-        return None
-    rows = Step(most.source, most.path)
-    ends, said = sets.execute(rows).rows, frozenset(asked.cues.words.folded[after : after + 1])
-    code = _amounts(find, ends, said) if _are_nameless(find, ends) else -1
-    if code < 0:
-        return None
-    column = Column((find.kg.relation_name(code),), "sum")
-    ordered = {"order": 1, "largest": most.largest, "last": most.n}
-    return Rows(rows, (column,), (inverse(most.path[0]),), **ordered)
 
 
 def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
