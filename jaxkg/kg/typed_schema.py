@@ -92,7 +92,7 @@ _SAMPLE = 60
 _LONGEST = 20
 _FREQUENT, _NEAR_TOPIC, _BEHIND_TOPIC, _LIFT = 0.4, 0.3, 0.2, 0.9
 """Chosen on training questions of WebQSP and development questions of CWQ."""
-_TYPE = re.compile(r"(?:22-rdf-syntax-ns#|\b)(?:type|instance of)$", re.IGNORECASE)
+_TYPE = re.compile(r"(?:^|[#/.:])(?:type|instance of)$", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 _UNKNOWN = "record"
 

@@ -23,6 +23,7 @@ from jaxkg.kg.files.tables.keys import (
     TakenTable,
     calls_codes,
     is_code,
+    is_sign,
     numbered,
     other_names_in,
     row_id,
@@ -57,6 +58,8 @@ _LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
 """Names with addresses, as pages refer to others."""
 _TAGS = re.compile(r"(?:<[^<>\s]+>)+")
 _OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
+_FILED = re.compile(r"[^\W\d_]{0,4}[_-]?\d+([./-]\d+)+")
+"""Ids of things that are filed, under a year most often: 1931.4, R23/013."""
 _OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
 _ARE_NODES = re.compile(r"(?:.*[-_ ])?(?:nodes?|vertices|entities)", re.I)
 """Titles of tables of things of all classes, whose `label` beside a name is the class."""
@@ -179,7 +182,7 @@ def take_table(
         if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            if merged is None and not measured and cells[0].casefold() not in NAMES:
+            if merged is None and not measured and cells[0].casefold().split()[-1] not in NAMES:
                 header = header._replace(name=max(header.name, 1))
         if one is None and (sums := totals([cells for _, cells in rows])):
             intake.leave_out("rows of totals", len(sums))
@@ -288,10 +291,12 @@ def take_table(
 def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, numbers: bool) -> int:
     """The column of names beside keys, -1 without one: the one that is called as the rows are, or
     the next to numbers where there are many of them."""
-    coded = bool(rows) and all(is_code(row[0]) for row in rows)
-    opaque = bool(rows) and all(map(_OPAQUE.fullmatch, (row[0] for row in rows)))
-    keyed = numbers or coded or not KEY.isdisjoint(relation_words(header.columns[0]).split())
-    if not keyed and not opaque:
+    ids = [row[0] for row in rows]
+    words = relation_words(header.columns[0]).lower().split()
+    keyed = not KEY.isdisjoint(word.strip(".") for word in words)
+    coded = bool(ids) and (all(map(is_code, ids)) or (keyed and all(map(_FILED.fullmatch, ids))))
+    opaque = bool(ids) and (all(map(_OPAQUE.fullmatch, ids)) or all(map(is_sign, ids)))
+    if not (keyed or numbers or coded or opaque):
         return -1
     called = {*header.others, *relation_words(title).lower().split()[:1]}
     for at, column in enumerate(header.columns[1:], start=1):
@@ -344,6 +349,7 @@ def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool, measur
     if again:
         words = [relation_words(column).lower() for column in columns]
         places = [words.index(word) for word in NAMES if word in words[1:]]
+        places += [at for at, word in enumerate(words) if word.endswith(f" {NAMES[0]}")]
         places += range(1, len(columns)) if measured else ()
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
         return next(filter(None, named), 0)

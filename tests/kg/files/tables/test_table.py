@@ -472,12 +472,24 @@ def test_names_in_two_columns_whichever_word_is_first(read):
          "order 1"),
         ("CustomerID,Company,City", ("1,Bright Ltd,Ely", "2,Bright Ltd,Rye", "3,Sea Foods,Deal"),
          "customer 1"),
+        ("Acc. No.,Object,Height", ("1931.4,Tall clock,2", "1931.5,Pewter dish,3",
+         "1958.1,Wig stand,4"), "Tall clock"),
+        ("Acc. No.,Place,Height", ("1931.4,North hall,2", "1931.5,North hall,3",
+         "1958.1,West hall,4"), "1931.4"),
+        ("Bed,Common name,Cost", ("N1,Bear foot,2", "N1,Sea holly,3", "N1,Catmint,4",
+         "S1,Iris,4"), "Sea holly"),
     ],
 )  # fmt: skip
 def test_what_numbers_and_codes_are_called_beside_them(read, header, rows, name):
     graph = read(f"{header}\n" + "\n".join(rows) + "\n", "data.csv")
     heads = {fact[0] for fact in facts(graph)}
     assert name in {graph.name(graph.entity(head)) for head in heads}
+
+
+def test_codes_of_several_parts_are_called_as_the_column_of_what_rows_are(read):
+    rows = "TEA-AS1,Assam 100g,7.95\nTEA-DJ2,Darjeeling 50g,12.50\nACC-KY1,Pot,38\n"
+    graph = read(f"SKU,Product,Price\n{rows}", "products.csv")
+    assert graph.name(graph.entity("TEA-AS1")) == "Assam 100g"
 
 
 def test_many_numbers_are_called_by_what_stands_beside_them_and_days_do_not_matter(read):
