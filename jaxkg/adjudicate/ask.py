@@ -137,7 +137,7 @@ class Prompted(Generic[T]):
     def request(self) -> Request:
         """The request that is sent."""
         schema = strict_schema(self.schema)
-        if self.offered or self.most or self.reason:
+        if self.offered or self.patterns or self.most or self.reason:
             without = [self.reason] if self.reason else []
             schema = bounded(
                 schema,

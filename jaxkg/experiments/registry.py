@@ -242,7 +242,13 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> tuple[Any, dict[str, 
             return built, marks
         from jaxkg.systems.offered import OfferedQA
 
-        return OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair), marks
+        offered = OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair)
+        if not offers.write or entry.name != "reader":
+            return offered, marks
+        from jaxkg.systems.selecting import SelectedQA, SelectWriter
+
+        writer = SelectWriter(built.sets, parts.backend, built.encoder, repair=parts.repair)
+        return SelectedQA(offered, writer, offers.likely) if writer.able else offered, marks
     return built, {}
 
 

@@ -41,6 +41,9 @@ class OfferSettings(Checked):
         prompts: a "list" of all readings, or a "point" prompt for each, which requires
             log-probabilities.
         seed: of the order of a list.
+        write: where an answer stays withheld, let the model write a SELECT over the graph's tables,
+            which is executed; of a system that executes query graphs.
+        likely: least log-probability of a SELECT that is answered by, where the endpoint tells it.
     """
 
     judge: Literal["readings", "paths"] = "readings"
@@ -50,6 +53,8 @@ class OfferSettings(Checked):
     certain: Share = 0.75
     prompts: Literal["list", "point"] = "list"
     seed: int = 0
+    write: bool = True
+    likely: float = -4.0
 
 
 @dataclasses.dataclass(frozen=True)

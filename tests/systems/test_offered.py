@@ -37,7 +37,7 @@ def build(says, *wishes, ask="unsure"):
         KG,
         lambda *step: None,
         backend,
-        wishes=wishes_from(["encoder=hashing", *wishes]),
+        wishes=wishes_from(["encoder=hashing", "judge.write=false", *wishes]),
         ask_model=ask,
     )
     return build_system("reader", parts), parts, backend

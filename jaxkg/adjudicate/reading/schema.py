@@ -79,8 +79,8 @@ def bounded(
             too. A field of nothing offered stays free.
         most: items by field of a list. A list of offered values has as many as are offered at most.
         without: fields that are not asked for.
-        patterns: what the values of a field that is offered some may be beside them, as a regular
-            expression, by path.
+        patterns: what the values of a field may be, as a regular expression, by path; beside those
+            that it is offered, if any.
 
     Raises:
         JaxkgError: it has no such field.
@@ -108,6 +108,9 @@ def bounded(
             leaf.update(offer)
             if len(lists) == 1:
                 node["maxItems"] = len(leaf["enum"])
+    for path, pattern in patterns.items():
+        if not offered.get(path):
+            _at(made, path)["pattern"] = pattern
     for path, count in most.items():
         node = _at(made, path)
         node["maxItems"] = min(count, node.get("maxItems", count))

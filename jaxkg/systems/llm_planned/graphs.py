@@ -20,6 +20,7 @@ from jaxkg.query import Query
 from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on, why_no_topic
 from jaxkg.systems.llm_planned.lines import LineReader
+from jaxkg.systems.llm_planned.selects import LLMSelects
 from jaxkg.systems.llm_planned.steps import LLMSteps
 from jaxkg.systems.llm_planned.system import LLMPlannedQA, planned_from_parts
 from jaxkg.systems.parts import Built, Parts
@@ -216,6 +217,6 @@ class LLMQueryGraphs(QuestionAnswering):
 def from_parts(parts: Parts) -> Built:
     """The system as the command builds it: as `ask` says."""
     planned = planned_from_parts(parts)
-    kinds = {"graph": LLMQueryGraphs, "steps": LLMSteps}
+    kinds = {"graph": LLMQueryGraphs, "steps": LLMSteps, "sql": LLMSelects}
     made = kinds.get(planned.settings.ask)
     return Built(made(planned) if made else planned, parts.marks(planned.settings))

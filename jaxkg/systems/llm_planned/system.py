@@ -70,7 +70,7 @@ class LLMPlannedSettings(Checked):
         batch_size: plans executed at a time.
     """
 
-    ask: Literal["paths", "graph", "steps"] = "paths"
+    ask: Literal["paths", "graph", "steps", "sql"] = "paths"
     prompt: Literal["ours", "paper", "paper-hops"] = "ours"
     hops: Count = 3
     mode: Literal["best", "union"] = "best"

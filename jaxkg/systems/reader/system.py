@@ -413,6 +413,11 @@ class Reader(QuestionAnswering):
         )
 
     @property
+    def encoder(self) -> TextEncoder:
+        """What compares words of questions with those of the graph."""
+        return self.readings.vectors.encoder
+
+    @property
     def sets(self) -> QuerySets:
         """Executes the query graphs of the graph."""
         return self.readings.find.sets

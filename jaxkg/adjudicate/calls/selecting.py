@@ -1,0 +1,108 @@
+"""Meaning by one call: a question in, a SELECT over one table of the graph out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from pydantic import AliasChoices, BaseModel, Field
+
+from jaxkg.adjudicate.ask import Outcome, Prompted, ask
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.prompts import DATA_RULE, block
+from jaxkg.adjudicate.requests import Message
+
+STAGE = "select"
+_TOKENS = 160
+
+_SYSTEM = (
+    "You write one SQL SELECT over one table that answers a question. There are no joins and no "
+    "inner queries: each table already has the columns of what its rows refer to. Choose the table "
+    "whose rows the question is about, and select only what is asked for. Write names as the "
+    "tables have them. If no column has what is asked for, reply with an empty string.\n"
+    "Examples, with CREATE TABLE loan (name, student, student_town, device, lent, due, back) and "
+    "CREATE TABLE device (name, maker, price, shelf):\n"
+    "what does the Orion lamp cost: "
+    """{"sql": "SELECT price FROM device WHERE name = 'Orion lamp'"}\n"""
+    'who has something that came back late: {"sql": "SELECT student FROM loan WHERE back > due"}\n'
+    'how many loans are still out: {"sql": "SELECT COUNT(*) FROM loan WHERE back IS NULL"}\n'
+    "the dearest device on shelf B2: "
+    """{"sql": "SELECT name FROM device WHERE shelf = 'B2' ORDER BY price DESC LIMIT 1"}\n"""
+    'which student borrows most often: {"sql": "SELECT student FROM loan GROUP BY student ORDER BY '
+    'COUNT(*) DESC LIMIT 1"}\n'
+    """has Ada Quill borrowed a camera: {"sql": "SELECT COUNT(*) > 0 FROM loan WHERE student """
+    """= 'Ada Quill' AND device LIKE '%camera%'"}\n"""
+    'what colour is the Orion lamp: {"sql": ""}\n' + DATA_RULE
+)
+_USER = "Tables:\n{tables}\n\nNames in the question:\n{names}\n\nQuestion:\n{question}"
+_FORM = 'Reply with one JSON object and nothing else:\n{"sql": "<SELECT, or empty>"}'
+
+
+class SelectReply(BaseModel):
+    """The reply's schema."""
+
+    sql: str = Field(validation_alias=AliasChoices("sql", "query", "select"))
+
+
+@dataclasses.dataclass(frozen=True)
+class SelectWanted:
+    """A question that a SELECT is wanted for.
+
+    Attributes:
+        question, question_id: what is asked, and what calls are charged to.
+        tables: their definitions, a line each.
+        names: what the question names, with the columns that each stands in.
+        pattern: what a reply may be, see `jaxkg.kg.queries.select.select_pattern`.
+    """
+
+    question: str
+    question_id: str
+    tables: tuple[str, ...]
+    names: tuple[str, ...]
+    pattern: str
+
+
+def ask_selects(
+    backend: Backend,
+    wanted: Sequence[SelectWanted],
+    *,
+    check: Callable[[int, SelectReply], str | None],
+    repair: bool = False,
+) -> list[Outcome[SelectReply]]:
+    """Let a language model write a SELECT for each question, one call a question.
+
+    Args:
+        backend: who answers.
+        wanted: questions with tables.
+        check: of the i-th question's reply, what is wrong with it; such a reply counts as one that
+            cannot be read.
+        repair: allow one more call for a reply that cannot be read.
+
+    Returns:
+        One outcome per question, in order.
+    """
+    prompted = [
+        Prompted(
+            messages=select_prompt(each),
+            schema=SelectReply,
+            form=_FORM,
+            check=lambda reply, place=place: check(place, reply),
+            question=each.question_id or each.question,
+            stage=STAGE,
+            max_tokens=_TOKENS,
+            alternatives=1,
+            patterns={"sql": each.pattern},
+        )
+        for place, each in enumerate(wanted)
+    ]
+    return ask(backend, prompted, repair=repair)
+
+
+def select_prompt(wanted: SelectWanted) -> tuple[Message, Message]:
+    """The two turns; tables, names and question enter as delimited data."""
+    user = _USER.format(
+        tables=block(wanted.tables),
+        names=block(wanted.names or ("none",)),
+        question=block([wanted.question], "question"),
+    )
+    return Message("system", _SYSTEM), Message("user", user)

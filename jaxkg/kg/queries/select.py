@@ -1,0 +1,467 @@
+"""SELECT over one of a graph's tables, read as a query graph. Nothing is executed as SQL.
+
+What is read: columns, COUNT, SUM, AVG, MIN and MAX, DISTINCT, COUNT(*) > 0 for yes or no; WHERE
+with AND, OR, NOT, brackets, comparisons with values and with other columns, IN, BETWEEN, LIKE, IS
+NULL; GROUP BY, HAVING, ORDER BY, LIMIT. Joins and inner queries are refused: columns already follow
+relations, see `jaxkg.kg.relational`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from jaxkg import query as q
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.relational import NAME, Column, Relational, Table
+
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
+    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[=<>(),*.;]))"""
+)
+_AGGREGATES: dict[str, Any] = {
+    "count": "count", "sum": "sum", "avg": "mean", "min": "min", "max": "max",
+}  # fmt: skip
+_SWAPPED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NEGATED: dict[str, Any] = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+_TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Item:
+    """What is selected or ordered by: a column, none of `*`, and how much of it."""
+
+    column: Column | None
+    by: str = "value"
+    distinct: bool = False
+
+
+_TEXT = "'([^'\"\\\\]|''){1,60}'"
+
+
+def select_pattern(tables: Sequence[Table]) -> str:
+    """The SELECTs over these tables, or nothing, as a regular expression of the plainest kind.
+
+    >>> kinds = {"name": Column("name", (), "text", (), False)}
+    >>> pattern = select_pattern([Table("person", q.Domain(("age",)), 1, kinds)])
+    >>> [re.fullmatch(pattern, text) is not None for text in (
+    ...     "SELECT name FROM person WHERE name = 'Ann'", "SELECT age FROM person", "")]
+    [True, False, True]
+    """
+    return f"^({'|'.join(map(_table_pattern, tables))}|)$"
+
+
+def _table_pattern(table: Table) -> str:
+    column = f"({'|'.join(map(re.escape, table.columns))})"
+    count = rf"COUNT\(\*\)( > 0)?|COUNT\(DISTINCT {column}\)|(SUM|AVG|MIN|MAX)\({column}\)"
+    item = f"({column}|{count})"
+    value = rf"({_TEXT}|-?[0-9]{{1,9}}(\.[0-9]{{1,4}})?|{column})"
+    compared = f"(=|!=|<|<=|>|>=) {value}|LIKE {_TEXT}|IS NULL|IS NOT NULL"
+    condition = f"{column} ({compared})"
+    return (
+        f"SELECT (DISTINCT )?{item}(, {item}){{0,2}} FROM {re.escape(table.name)}"
+        f"( WHERE {condition}( (AND|OR) {condition}){{0,3}})?"
+        f"( GROUP BY {column}( HAVING COUNT\\(\\*\\) (>|>=|=|<) [0-9]{{1,4}})?)?"
+        f"( ORDER BY {item}( ASC| DESC)?( LIMIT [0-9]{{1,2}})?)?"
+    )
+
+
+class SelectReader:
+    """Reads SELECTs over the tables of a graph.
+
+    Example:
+        >>> from jaxkg.kg import KnowledgeGraph
+        >>> from jaxkg.kg.queries.sets import QuerySets
+        >>> kg = KnowledgeGraph.from_triples([
+        ...     ("Ann", "is a", "person"), ("Bo", "is a", "person"), ("Ann", "age", "41"),
+        ...     ("Bo", "age", "52")])
+        >>> sets = QuerySets(kg)
+        >>> read = SelectReader(Relational(sets)).read
+        >>> sets.execute(read("SELECT COUNT(*) FROM person WHERE age > 45")).number
+        1
+    """
+
+    def __init__(self, relational: Relational) -> None:
+        """Take the tables."""
+        self.relational, self.kg = relational, relational.kg
+        self.tables = {table.name: table for table in relational.tables}
+
+    def read(self, text: str) -> q.Query:
+        """The query graph of a SELECT.
+
+        Raises:
+            JaxkgError: it is none, names a table, a column or a value that is not there, or asks
+                for what is not read; says which.
+        """
+        return _Reading(self, _tokens(text)).query()
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, at = [], 0
+    text = text.strip().rstrip(";").strip()
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise JaxkgError(f"no SELECT: {text[at : at + 40]!r} cannot be read")
+        kind = match.lastgroup or ""
+        said = match[kind]
+        if kind == "text":
+            said = said[1:-1].replace("''", "'")
+        found.append(("word" if kind == "quoted" else kind, said))
+        at = match.end()
+    return found
+
+
+class _Reading:
+    """One SELECT, from its first token to its last."""
+
+    def __init__(self, reader: SelectReader, tokens: list[tuple[str, str]]) -> None:
+        self.relational, self.kg, self.tables = reader.relational, reader.kg, reader.tables
+        self.tokens, self.at = tokens, 0
+        self.table: Table = self._from()
+
+    def query(self) -> q.Query:
+        self._need("select")
+        distinct = self._take("distinct")
+        items = [self._item()]
+        while self._take(","):
+            items.append(self._item())
+        self._need("from")
+        self.at += 1
+        if self._take("as") or (self._kind() == "word" and self._word() not in _CLAUSES):
+            self.at += 1
+        if self._word() in ("join", "inner", "left", ",", "natural", "cross", "right", "full"):
+            raise JaxkgError("a join: its columns already follow the relations of one table")
+        node = self.table.source
+        if self._take("where"):
+            node = self._either(node)
+        group = None
+        if self._take("group"):
+            self._need("by")
+            group = self._column()
+            while self._take(","):
+                self._column()
+        having = self._having() if self._take("having") else None
+        order, largest = None, False
+        if self._take("order"):
+            self._need("by")
+            order = self._item()
+            largest = self._take("desc")
+            self._take("asc")
+            while self._take(","):
+                self._item()
+                self._take("desc")
+                self._take("asc")
+        n = 0
+        if self._take("limit"):
+            n = int(self._value("number"))
+        self._take(";")
+        if self.at < len(self.tokens):
+            raise JaxkgError(f"what stands at {self.tokens[self.at][1]!r} is not read")
+        if group is not None:
+            return self._grouped(node, items, group, having, order, largest, n)
+        return self._told(node, items, order, largest, n, distinct)
+
+    def _told(
+        self,
+        node: q.Node,
+        items: Sequence[_Item],
+        order: _Item | None,
+        largest: bool,
+        n: int,
+        distinct: bool,
+    ) -> q.Query:
+        """What a SELECT without groups means."""
+        if order is not None and n:
+            if order.column is None or order.by != "value":
+                raise JaxkgError("ORDER BY a number of rows without GROUP BY")
+            if order.column.kind == "text":
+                raise JaxkgError(f"{order.column.name} holds texts, which have no order")
+            node = q.Extreme(node, order.column.path, largest, n)
+        if len(items) > 1:
+            return q.Rows(node, tuple(self._cell(item) for item in items))
+        [item] = items
+        if item.by == "exists":
+            return q.Exists(node)
+        if item.by == "value":
+            return node if item.column is None else _steps(node, item.column.path)
+        if item.by == "count":
+            if item.column is None or not item.column.path:
+                return q.Count(node)
+            if item.distinct:
+                return q.Count(_steps(node, item.column.path))
+            return q.Count(q.Intersection((node, self._having_any(item.column))))
+        assert item.column is not None
+        if item.by in ("min", "max"):
+            best = q.Extreme(node, item.column.path, item.by == "max")
+            return _steps(best, item.column.path)
+        by: Any = item.by
+        return q.Total(node, item.column.path, by)
+
+    def _grouped(
+        self,
+        node: q.Node,
+        items: Sequence[_Item],
+        group: Column,
+        having: tuple[_Item, q.Comparison, str] | None,
+        order: _Item | None,
+        largest: bool,
+        n: int,
+    ) -> q.Query:
+        """A row for each group, told by what the rows have in one column."""
+        if not group.path:
+            return self._told(node, items, order, largest, n, True)
+        own = [item for item in items if item.column is None or item.column.path != group.path]
+        own = own or ([order] if order and order.by != "value" else [])
+        columns = [self._cell(item, grouped=True) for item in own]
+
+        def place(item: _Item) -> int:
+            cell = self._cell(item, grouped=True)
+            if cell not in columns:
+                columns.append(cell)
+            return columns.index(cell) + 1
+
+        by = place(order) if order and order.column != group else 0
+        kept = ()
+        if having is not None:
+            item, comparison, number = having
+            kept = (q.Having(place(item), comparison, q.Value("number", number)),)
+        if not columns:  # which groups there are
+            return _steps(node, group.path)
+        return q.Rows(
+            node, tuple(columns), group.path, kept, by, largest or not by, 1, n if by else 0
+        )
+
+    def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
+        if item.by == "count" and grouped and not item.distinct:
+            return q.Column((), "count")
+        by: Any = item.by
+        return q.Column(() if item.column is None else item.column.path, by)
+
+    def _having(self) -> tuple[_Item, q.Comparison, str]:
+        item, sign = self._item(), self._sign()
+        return item, sign, self._value("number")
+
+    def _either(self, node: q.Node) -> q.Node:
+        found = [self._both(node)]
+        while self._take("or"):
+            found.append(self._both(node))
+        return found[0] if len(found) == 1 else q.Union(tuple(found))
+
+    def _both(self, node: q.Node) -> q.Node:
+        node = self._condition(node)
+        while self._take("and"):
+            node = self._condition(node)
+        return node
+
+    def _condition(self, node: q.Node) -> q.Node:
+        if self._take("not"):
+            return q.Difference(node, self._condition(node))
+        if self._take("("):
+            found = self._either(node)
+            self._need(")")
+            return found
+        if self._kind() in ("text", "number"):  # a value before its column
+            value = self._next()
+            sign = self._sign()
+            column = self._column()
+            return self._compared(node, column, _SWAPPED.get(sign, sign), value)
+        column = self._column()
+        denied = False
+        if self._take("is"):
+            denied = self._take("not")
+            self._need("null")
+            having = self._having_any(column)
+            return q.Intersection((node, having)) if denied else q.Difference(node, having)
+        denied = self._take("not")
+        if self._take("in"):
+            self._need("(")
+            ids = self._ids(column, self._value("text", "number"))
+            while self._take(","):
+                ids += self._ids(column, self._value("text", "number"))
+            self._need(")")
+            return self._among(node, column, ids, denied)
+        if self._take("like"):
+            parts = [part for part in self._value("text").split("%") if part]
+            if column.kind == "date" and len(parts) == 1 and _DATE.fullmatch(parts[0].strip("-")):
+                value = q.Value("date", parts[0].strip("-"))
+                return q.Where(node, column.path, "in", value)
+            rows = self.relational.within(column, self.table, parts)
+            if not rows:
+                raise JaxkgError(f"nothing of {column.name} is like {'%'.join(parts)!r}")
+            return self._among(node, column, [self.kg.entity_ids[row] for row in rows], denied)
+        if self._take("between"):
+            low = self._next()
+            self._need("and")
+            found = self._compared(node, column, ">=", low)
+            found = self._compared(found, column, "<=", self._next())
+            return q.Difference(node, found) if denied else found
+        sign = self._sign()
+        if self._kind() == "word" and self._word() not in ("true", "false"):
+            other = self._column()
+            return q.Match(node, column.path, sign, other.path)
+        if self._word() == "(":
+            raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
+        return self._compared(node, column, sign, self._next())
+
+    def _compared(
+        self, node: q.Node, column: Column, sign: q.Comparison, value: tuple[str, str]
+    ) -> q.Node:
+        kind, text = value
+        if column.kind == "number" and (kind == "number" or re.fullmatch(r"-?[\d.]+", text)):
+            return q.Where(node, column.path, sign, q.Value("number", text))
+        if column.kind == "date":
+            whole = q.Value("date", self.relational.date(column, self.table, text))
+            if sign in ("=", "!="):
+                found = q.Where(node, column.path, "in", whole)
+                having = q.Intersection((node, self._having_any(column)))
+                return found if sign == "=" else q.Difference(having, found)
+            return q.Where(node, column.path, sign, whole)
+        if sign not in ("=", "!="):
+            raise JaxkgError(f"{column.name} holds texts, which compare by = and != alone")
+        if not self.relational.matches(column, self.table, text):
+            # Names are put beside the wrong column more often than they are wrong.
+            column = self.relational.holder(self.table, text) or column
+        return self._among(node, column, self._ids(column, text), sign == "!=")
+
+    def _ids(self, column: Column, text: str) -> list[str]:
+        """What of a column is called as a query writes it."""
+        rows = self.relational.matches(column, self.table, text)
+        if not rows and column.listed and text.lower() in (*_TRUE, *_FALSE):
+            same = _TRUE if text.lower() in _TRUE else _FALSE
+            rows = tuple(
+                row for one in same for row in self.relational.matches(column, self.table, one)
+            )
+        if not rows:
+            raise JaxkgError(f"nothing of {column.name} is called {text!r}")
+        return [self.kg.entity_ids[row] for row in rows]
+
+    def _among(self, node: q.Node, column: Column, ids: Sequence[str], denied: bool) -> q.Node:
+        if not column.path and not denied and node == self.table.source:
+            return q.Entities(tuple(dict.fromkeys(ids)))
+        if len(ids) == 1 and not denied:
+            return q.Where(node, column.path, "=", ids[0])
+        inside: q.Node = q.Entities(tuple(dict.fromkeys(ids)))
+        inside = _steps(inside, [q.inverse(relation) for relation in reversed(column.path)])
+        if denied:  # an empty cell is not told from others
+            node = q.Intersection((node, self._having_any(column))) if column.path else node
+            return q.Difference(node, inside)
+        return q.Intersection((node, inside))
+
+    def _having_any(self, column: Column) -> q.Node:
+        """What has anything in a column."""
+        if not column.path:
+            return self.table.source
+        *before, last = column.path
+        return _steps(q.Domain((last,)), [q.inverse(relation) for relation in reversed(before)])
+
+    def _item(self) -> _Item:
+        if self._take("*"):
+            return _Item(None)
+        by = _AGGREGATES.get(self._word())
+        if by is not None and self._word(1) == "(":
+            self.at += 2
+            distinct = self._take("distinct")
+            column = None if self._take("*") else self._column()
+            self._need(")")
+            if self._take(">"):
+                if by != "count" or self._value("number") != "0":
+                    raise JaxkgError("only COUNT(*) > 0 is selected, a yes or no")
+                by = "exists"
+            self._alias()
+            if column is None and by not in ("count", "exists"):
+                raise JaxkgError(f"{by} of nothing")
+            return _Item(column, by, distinct)
+        column = self._column()
+        self._alias()
+        return _Item(column)
+
+    def _alias(self) -> None:
+        if self._take("as"):
+            self.at += 1
+
+    def _column(self) -> Column:
+        kind, name = self._next()
+        if self._word() == ".":
+            self.at += 1
+            kind, name = self._next()
+        found = self.table.columns.get(name) or self.table.columns.get(name.lower())
+        if found is None and name.lower() == NAME:
+            return Column(NAME, (), "text", (), False)
+        if kind != "word" or found is None:
+            raise JaxkgError(f"{self.table.name} has no column {name!r}")
+        return found
+
+    def _from(self) -> Table:
+        words = [said.lower() for _, said in self.tokens]
+        if not words or words[0] != "select" or "from" not in words[:-1]:
+            raise JaxkgError("no SELECT ... FROM a table")
+        if words.count("select") > 1:
+            raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
+        name = self.tokens[words.index("from") + 1][1]
+        if name.lower() not in self.tables:
+            raise JaxkgError(f"no table {name!r}; there are {', '.join(self.tables)}")
+        return self.tables[name.lower()]
+
+    def _kind(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def _word(self, ahead: int = 0) -> str:
+        at = self.at + ahead
+        if at >= len(self.tokens) or self.tokens[at][0] == "text":
+            return ""
+        return self.tokens[at][1].lower()
+
+    def _take(self, word: str) -> bool:
+        there = self._word() == word
+        self.at += there
+        return there
+
+    def _need(self, word: str) -> None:
+        if not self._take(word):
+            raise JaxkgError(f"{word.upper()} is missing before {self._word() or 'the end'!r}")
+
+    def _next(self) -> tuple[str, str]:
+        if self.at >= len(self.tokens):
+            raise JaxkgError("it ends too early")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _value(self, *kinds: str) -> str:
+        kind, said = self._next()
+        if kind not in kinds:
+            raise JaxkgError(f"{said!r} is no {' or '.join(kinds)}")
+        return said
+
+    def _sign(self) -> q.Comparison:
+        _, said = self._next()
+        sign: Any = {"<>": "!=", "==": "="}.get(said, said)
+        if sign not in _NEGATED:
+            raise JaxkgError(f"no comparison {said!r}")
+        return sign
+
+
+_CLAUSES = frozenset(
+    [
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "join",
+        "inner",
+        "left",
+        "natural",
+        "cross",
+        "right",
+    ]
+)
+
+
+def _steps(node: q.Node, path: Sequence[str]) -> q.Node:
+    for relation in path:
+        node = q.Step(node, (relation,))
+    return node

@@ -1,0 +1,414 @@
+"""A graph seen as tables: a row for each thing of a class, a column for each path from it.
+
+A relation to things that have facts of their own is followed one step on, so a query needs no join:
+beside `manager` of an employee stands `manager_born`. Nothing is copied; a column is a path, and a
+table is the query graph of its rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from jaxkg import query as q
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.link.folding import MARK, word_key
+from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.windows import NONE
+from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
+from jaxkg.limits import shortened
+
+NAME = "name"
+"""The column of what rows are called."""
+_ROW, _THING = "row", "thing"
+_LETTERS, _NEAR = 4, 0.2
+"""Letters of a token; how much likelier than another a column is that follows no relation."""
+_ALIKE = 0.5
+"""Share of their relations that classes have in common which are kinds of one thing."""
+_SAMPLE = 200
+_LISTED, _SHOWN, _LONGEST = 8, 3, 30
+_FOLLOWED = 0.5
+"""Share of a relation's ends that must have facts for these to be columns, too."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column.
+
+    Attributes:
+        name: as SQL writes it.
+        path: relations from a row to what stands in the column; none to the row itself.
+        kind: "number", "date", or "text" of names, texts and truth values.
+        values: names of some of what stands there, or of all of it; none where a relation is
+            followed to it.
+        listed: whether these are all.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    kind: str
+    values: tuple[str, ...]
+    listed: bool
+
+    @property
+    def line(self) -> str:
+        """The column with its kind and values, as a table's definition has it.
+
+        >>> Column("born", ("born",), "number", ("1970", "1984"), False).line
+        'born REAL -- 1970, 1984, ...'
+        """
+        sort = {"number": "REAL", "date": "DATE"}.get(self.kind, "TEXT")
+        if not self.values:
+            return f"{self.name} {sort}"
+        values = self.values if sort == "REAL" else [f"'{value}'" for value in self.values]
+        more = [] if self.listed else ["..."]
+        return f"{self.name} {sort} -- {', '.join([*values, *more])}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        name: as SQL writes it.
+        source: the query graph of its rows.
+        size: how many there are.
+        columns: by name, the most frequent first.
+    """
+
+    name: str
+    source: q.Node
+    size: int
+    columns: dict[str, Column]
+
+    def definition(self, columns: Sequence[Column] | None = None) -> str:
+        """What SQL would make the table by, with the values of its columns."""
+        columns = tuple(self.columns.values()) if columns is None else columns
+        lines = "\n".join(f"  {column.line}" for column in columns)
+        return f"CREATE TABLE {self.name} ( -- {self.size} rows\n{lines}\n)"
+
+
+class Relational:
+    """The tables of a graph.
+
+    Example:
+        >>> kg = KnowledgeGraph.from_triples([
+        ...     ("Ann", "is a", "person"), ("Bo", "is a", "person"), ("Ann", "boss", "Bo"),
+        ...     ("Ann", "age", "41"), ("Bo", "age", "52")])
+        >>> print(Relational(QuerySets(kg)).tables[0].definition())
+        CREATE TABLE person ( -- 2 rows
+          name TEXT -- 'Ann', 'Bo'
+          age REAL -- 41, 52, ...
+          boss TEXT -- 'Bo'
+          boss_age REAL
+        )
+    """
+
+    def __init__(self, sets: QuerySets) -> None:
+        """Take the sets of a graph; tables are made when they are asked for."""
+        self.sets, self.kg = sets, sets.kg
+        self.schema = TypedSchema(sets.kg)
+        self._keys: dict[tuple[str, ...], dict[str, list[int]]] = {}
+        self._sets: dict[str, frozenset[int]] = {}
+
+    @functools.cached_property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, that with the most rows first."""
+        names: set[str] = set()
+        made = [self._table(kinds, names) for kinds in self._kinds]
+        return tuple(sorted(made, key=lambda table: -table.size))
+
+    def projected(self, text: str, encode: Encode | None, *, tokens: int) -> tuple[Table, ...]:
+        """The tables with the columns that a question most likely needs, all where they fit.
+
+        Args:
+            text: the question.
+            encode: texts to [Q, D] vectors of length 1; None takes the first columns of each.
+            tokens: of the definitions at most, at four letters each.
+
+        Returns:
+            Tables in their order, those without a column left out.
+        """
+        lines = [(t, c) for t in self.tables for c in t.columns.values()]
+        left = _LETTERS * tokens - sum(len(table.definition(())) for table in self.tables)
+        order = range(len(lines))
+        if sum(len(column.line) + 3 for _, column in lines) > left:
+            near = [_NEAR * (len(column.path) < 2) for _, column in lines]
+            if encode is not None:
+                near = [a + b for a, b in zip(near, (self._vectors(encode) @ encode([text])[0]))]
+            order = sorted(order, key=lambda i: (-round(near[i], DIGITS), i))
+        kept = set[int]()
+        for place in order:
+            left -= len(lines[place][1].line) + 3
+            if left < 0:
+                break
+            kept.add(place)
+        made = []
+        for table in self.tables:
+            some = {c.name: c for i, (t, c) in enumerate(lines) if t is table and i in kept}
+            if some and NAME in table.columns:
+                some = {NAME: table.columns[NAME], **some}
+            made += [dataclasses.replace(table, columns=some)] if some else []
+        return tuple(made)
+
+    def places(self, node: int, most: int = 3) -> tuple[str, ...]:
+        """Columns that an entity stands in, `table.column`, itself first."""
+        found: dict[str, None] = {}
+        triples = np.asarray(self.kg.triples)
+        into = {self.kg.relations[r] for r in np.unique(triples[triples[:, 2] == node, 1]).tolist()}
+        for table in self.tables:
+            if NAME in table.columns and node in self._rows(table):
+                found[f"{table.name}.{NAME}"] = None
+        for table in self.tables:
+            for column in table.columns.values():
+                if len(column.path) == 1 and column.path[0] in into:
+                    ends = self._known(column, table).get(word_key(self.kg.name(node)), ())
+                    if node in ends:
+                        found[f"{table.name}.{column.name}"] = None
+        return tuple(found)[:most]
+
+    def _rows(self, table: Table) -> frozenset[int]:
+        if table.name not in self._sets:
+            self._sets[table.name] = frozenset(self.sets.execute(table.source).rows.tolist())
+        return self._sets[table.name]
+
+    def _vectors(self, encode: Encode) -> np.ndarray:
+        """[C, D] of the words of all columns."""
+        if getattr(self, "_encoded", (None,))[0] is not encode:
+            words = [c.name.replace("_", " ") for t in self.tables for c in t.columns.values()]
+            self._encoded = encode, np.asarray(encode(words))
+        return self._encoded[1]
+
+    def matches(
+        self, column: Column, table: Table, text: str, *, whole: bool = False
+    ) -> tuple[int, ...]:
+        """What of a column is called so: as written, else, unless `whole`, by all of the words."""
+        known = self._known(column, table)
+        if (key := word_key(text)) in known or whole:
+            return tuple(known.get(key, ()))
+        words = set(key.strip(MARK).split(MARK))
+        return tuple(
+            row for other, rows in known.items() if words <= set(other.split(MARK)) for row in rows
+        )
+
+    def holder(self, table: Table, text: str) -> Column | None:
+        """The one column of names or texts that something called so stands in; None of several."""
+        found = [
+            column
+            for column in table.columns.values()
+            if column.kind == "text"
+            and len(column.path) < 2
+            and self.matches(column, table, text, whole=True)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def date(self, column: Column, table: Table, text: str) -> str:
+        """A date as ISO 8601 writes it: as it is, or as a column that writes it so means it.
+
+        Raises:
+            JaxkgError: it is none.
+        """
+        if as_date(text) is not None:
+            return text
+        for row in self.matches(column, table, text, whole=True):
+            return self._date(row)
+        raise JaxkgError(f"no date {text!r}; write 1990, 1990-05, 1990-05-02, 16:30")
+
+    def _date(self, row: int) -> str:
+        low, high = self.sets.values.keys_of("date")[:, row].tolist()
+        if low == NONE:
+            return self.kg.name(row)
+        if low >= CLOCK:
+            return clock_text(low)[:5]
+        year, month, day = low // 10_000, low // 100 % 100, low % 100
+        if low == high:
+            return f"{year:04}-{month:02}-{day:02}"
+        return f"{year:04}-{month:02}" if low // 100 == high // 100 else f"{year:04}"
+
+    def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
+        """What of a column has all of these parts in its name, in this order."""
+        found = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
+        ends = self._ends(column, table)
+        return tuple(row for row in ends if found.search(self.kg.name(row)))
+
+    def _known(self, column: Column, table: Table) -> dict[str, list[int]]:
+        at = (table.name, *column.path)
+        if at not in self._keys:
+            known: dict[str, list[int]] = {}
+            for row in self._ends(column, table):
+                for name in {self.kg.name(row), *self.kg.aliases.get(row, ())}:
+                    known.setdefault(word_key(name), []).append(row)
+            self._keys[at] = known
+        return self._keys[at]
+
+    def _ends(self, column: Column, table: Table) -> list[int]:
+        node = table.source
+        for relation in column.path:
+            node = q.Step(node, (relation,))
+        return self.sets.execute(node).rows.tolist()
+
+    @functools.cached_property
+    def _heads(self) -> dict[int, np.ndarray]:
+        """Entities with facts of their own, by class; -1 of those without one."""
+        triples, types = np.asarray(self.kg.triples), self.schema.types
+        of_type = np.isin(triples[:, 1], list(types))
+        kinds = np.full(self.kg.num_entities, -1, np.int64)
+        kinds[triples[of_type, 0]] = triples[of_type, 2]
+        heads = distinct(triples[~of_type, 0])
+        return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
+
+    @functools.cached_property
+    def _kinds(self) -> list[dict[int, np.ndarray]]:
+        """Rows of each table, by class: classes that have much the same relations are one table."""
+        said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind >= 0}
+        groups: list[list[int]] = []
+        for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
+            group = next((some for some in groups if _alike(relations, said[some[0]])), None)
+            if group is None:
+                groups.append([kind])
+            else:
+                group.append(kind)
+        made = [{kind: self._heads[kind] for kind in group} for group in groups]
+        if -1 in self._heads:
+            made += [{-1: rows} for rows in self._apart(self._heads[-1])]
+        return made
+
+    def _apart(self, heads: np.ndarray) -> Iterable[np.ndarray]:
+        """Entities without a class, those that share relations together."""
+        triples = np.asarray(self.kg.triples)
+        own = triples[np.isin(triples[:, 0], heads)]
+        group = np.arange(self.kg.num_relations)
+        by_head: dict[int, int] = {}
+        for head, relation in np.unique(own[:, :2], axis=0).tolist():
+            first = by_head.setdefault(head, relation)
+            if group[first] != group[relation]:
+                group[group == group[relation]] = group[first]
+        of = np.array([group[by_head[head]] for head in heads.tolist()], np.int64)
+        for one in np.unique(of).tolist():
+            yield heads[of == one]
+
+    def _relations(self, heads: np.ndarray) -> Counter[int]:
+        triples = np.asarray(self.kg.triples)
+        own = triples[np.isin(triples[:, 0], heads)]
+        pairs = np.unique(own[:, :2], axis=0)
+        counts = Counter(pairs[:, 1].tolist())
+        return Counter({r: n for r, n in counts.items() if r not in self.schema.types})
+
+    def _table(self, kinds: dict[int, np.ndarray], names: set[str]) -> Table:
+        heads = np.concatenate([*kinds.values()])
+        relations = self._relations(heads)
+        source = self._source(kinds, relations)
+        name = _identifier(self._word(kinds), names)
+        columns: dict[str, Column] = {}
+        used: set[str] = set()
+
+        def take(label: str, path: tuple[str, ...], ends: Sequence[int]) -> None:
+            column = self._column(_identifier(label, used), path, ends)
+            columns[column.name] = column
+
+        if any(map(self.kg.has_name, heads[:_SAMPLE].tolist())):
+            take(NAME, (), heads.tolist())
+        else:
+            for relation in self._into(heads):
+                back = q.inverse(self.kg.relations[relation])
+                take(self._owner(relation), (back,), self.sets.values.ends_of(back).tolist())
+        if len(kinds) > 1:
+            for relation in self.schema.types:
+                take(self.schema.names[relation], (self.kg.relations[relation],), [*kinds])
+        beyond = []
+        for relation, _ in relations.most_common():
+            ends = self._tails(heads, relation)
+            label, path = self.schema.names[relation], (self.kg.relations[relation],)
+            take(label, path, ends)
+            beyond.append((label, path, ends))
+        for label, path, ends in beyond:
+            own = [end for end in ends if self._headed[end]]
+            if 2 * len(own) < len(ends) or not own:
+                continue
+            onwards = self._relations(np.array(own))
+            for relation, _ in onwards.most_common():
+                further = self._tails(np.array(own), relation)
+                there = (*path, self.kg.relations[relation])
+                take(f"{label} {self.schema.names[relation]}", there, further)
+        return Table(name, source, len(heads), columns)
+
+    def _word(self, kinds: Iterable[int]) -> str:
+        """What a table of these classes is called."""
+        first, *others = kinds
+        return _ROW if first < 0 else _THING if others else self.kg.name(first)
+
+    def _owner(self, relation: int) -> str:
+        """What the table is called that most heads of a relation are rows of."""
+        heads = np.asarray(self.kg.triples)
+        heads = distinct(heads[heads[:, 1] == relation, 0])
+        most = [
+            sum(int(np.isin(heads, rows).sum()) for rows in kinds.values()) for kinds in self._kinds
+        ]
+        return self._word(self._kinds[int(np.argmax(most))])
+
+    def _into(self, heads: np.ndarray) -> list[int]:
+        """Relations that lead to entities without a name from what they belong to."""
+        triples = np.asarray(self.kg.triples)
+        rows = triples[np.isin(triples[:, 2], heads)]
+        return np.unique(rows[:, 1]).tolist()
+
+    def _tails(self, heads: np.ndarray, relation: int) -> list[int]:
+        triples = np.asarray(self.kg.triples)
+        rows = triples[(triples[:, 1] == relation) & np.isin(triples[:, 0], heads)]
+        return distinct(rows[:, 2]).tolist()
+
+    def _source(self, kinds: dict[int, np.ndarray], relations: Counter[int]) -> q.Node:
+        rows = sum(map(len, kinds.values()))
+        for relation, count in relations.items() if len(kinds) > 1 or -1 in kinds else ():
+            name = self.kg.relations[relation]
+            if count == rows == len(self.sets.values.ends_of(q.inverse(name))):
+                return q.Domain((name,))  # what all of them have, and nothing else
+        if -1 in kinds:
+            return q.Domain(tuple(self.kg.relations[r] for r in relations))
+        ids = tuple(self.kg.entity_ids[kind] for kind in kinds)
+        back = tuple(q.inverse(self.kg.relations[r]) for r in sorted(self.schema.types))
+        return q.Step(q.Entities(ids), back)
+
+    def _column(self, name: str, path: tuple[str, ...], ends: Sequence[int]) -> Column:
+        kind = (self.sets.values.relation_kinds.get(path[-1]) if path else None) or "text"
+        kind = "text" if kind not in ("number", "date") else kind
+        told_as = self._date if kind == "date" else self.kg.name
+        told = dict.fromkeys(told_as(end) for end in ends[:_SAMPLE] if self.kg.has_name(end))
+        values = [*told]
+        listed = len(values) <= _LISTED and len(ends) <= _SAMPLE
+        listed &= all(len(value) <= _LONGEST for value in values) and kind == "text"
+        shown = values if listed else values[:_SHOWN]
+        told_of = () if len(path) > 1 else tuple(shortened(v)[:_LONGEST] for v in shown)
+        return Column(name, path, kind, told_of, listed)
+
+    @functools.cached_property
+    def _headed(self) -> np.ndarray:
+        return np.bincount(np.asarray(self.kg.triples)[:, 0], minlength=self.kg.num_entities) > 0
+
+
+def _alike(some: Counter[int], others: Counter[int]) -> bool:
+    return len(some.keys() & others.keys()) > _ALIKE * len(some.keys() | others.keys())
+
+
+def _identifier(text: str, used: set[str]) -> str:
+    """A name that SQL takes without quotes, and nothing else has.
+
+    >>> used = set()
+    >>> _identifier("Rent p.a. £", used), _identifier("rent p a", used), _identifier("2nd", used)
+    ('rent_p_a', 'rent_p_a_2', '_2nd')
+    """
+    word = re.sub(r"\W+", "_", text.strip().lower()).strip("_") or "x"
+    word = f"_{word}" if word[0].isdigit() else word
+    name, number = word, 1
+    while name in used:
+        number += 1
+        name = f"{word}_{number}"
+    used.add(name)
+    return name

@@ -1,0 +1,225 @@
+"""Questions read by a language model as SELECTs over the graph's tables, and as query graphs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from jaxkg import query as q
+from jaxkg.adjudicate.ask import Outcome
+from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.calls.selecting import SelectReply, SelectWanted, ask_selects
+from jaxkg.answer import Answer
+from jaxkg.cite.queries import query_answer
+from jaxkg.errors import JaxkgError
+from jaxkg.kg.link.folding import word_key
+from jaxkg.kg.queries.rules import refusal
+from jaxkg.kg.queries.select import SelectReader, select_pattern
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.relational import Relational
+from jaxkg.kg.typed_schema import Encode
+from jaxkg.records import Link, Question, TraceNode
+from jaxkg.systems.answering import Progress, QuestionAnswering
+
+TOKENS = 1500
+"""Of the tables' definitions at most, as estimated: small servers hold 4,096 in all."""
+_NAMES, _SURE = 8, 0.85
+"""Names that are told of, and the linker's score from which on one is not a guess."""
+_CITED = 200
+"""Answers whose walks are spelt out."""
+_WROTE = "the model wrote"
+_MOST_RELATIONS = 2000
+"""Graphs of more relations are no tables that anybody would write."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """What a model wrote for a question.
+
+    Attributes:
+        query: the query graph of its SELECT; None where it wrote none, or none that can be read.
+        sql: the SELECT.
+        outcome: of the call.
+        note: what the model was not shown, else "".
+    """
+
+    query: q.Query | None
+    sql: str
+    outcome: Outcome[SelectReply]
+    note: str = ""
+
+    @property
+    def likelihood(self) -> float | None:
+        """Natural log-probability of what it wrote; None where the endpoint does not tell."""
+        return self.outcome.replies[-1].likelihood if self.outcome.replies else None
+
+
+class SelectWriter:
+    """Asks a model for SELECTs over one graph.
+
+    Args:
+        sets: of the graph.
+        backend: the model.
+        encode: tells which columns are like a question's words where not all can be shown; None
+            shows the first ones.
+        tokens: of the tables' definitions at most, as estimated.
+        repair: allow one more call for a reply that cannot be read.
+    """
+
+    def __init__(
+        self,
+        sets: QuerySets,
+        backend: Backend,
+        encode: Encode | None = None,
+        *,
+        tokens: int = TOKENS,
+        repair: bool = False,
+    ) -> None:
+        self.sets, self.backend, self.encode = sets, backend, encode
+        self.tokens, self.repair = tokens, repair
+        self.relational = Relational(sets)
+        self.reader = SelectReader(self.relational)
+
+    @property
+    def able(self) -> bool:
+        """Whether the graph can be told as tables."""
+        return 0 < self.sets.kg.num_relations <= _MOST_RELATIONS
+
+    def write(
+        self, questions: Sequence[tuple[str, str]], links: Sequence[Sequence[Link]]
+    ) -> list[Written]:
+        """Ask for the SELECT of each question, one call a question.
+
+        Args:
+            questions: text and id of each.
+            links: what each names.
+
+        Returns:
+            One a question, in order.
+        """
+        columns = sum(len(table.columns) for table in self.relational.tables)
+        wanted, notes = [], []
+        for (text, question_id), some in zip(questions, links, strict=True):
+            tables = self.relational.projected(text, self.encode, tokens=self.tokens)
+            lines = "\n".join(table.definition() for table in tables).split("\n")
+            names = self._names(text, some)
+            pattern = select_pattern(tables)
+            wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
+            shown = sum(len(table.columns) for table in tables)
+            hidden = f"the model was shown {shown} of {columns} columns"
+            notes.append(hidden if shown < columns else "")
+        queries: dict[int, q.Query] = {}
+
+        def check(place: int, reply: SelectReply) -> str | None:
+            queries.pop(place, None)
+            if not reply.sql.strip():
+                return None
+            try:
+                query = self.reader.read(reply.sql)
+            except JaxkgError as error:
+                return str(error)
+            if wrong := refusal(self.sets.values, query):
+                return wrong
+            queries[place] = query
+            return None
+
+        outcomes = ask_selects(self.backend, wanted, check=check, repair=self.repair)
+        made = []
+        for place, (outcome, note) in enumerate(zip(outcomes, notes)):
+            sql = outcome.value.sql if outcome.value is not None else ""
+            made.append(Written(queries.get(place), sql, outcome, note))
+        return made
+
+    def _names(self, text: str, links: Sequence[Link]) -> tuple[str, ...]:
+        """What a question names, with the columns that each stands in."""
+        words = word_key(text)
+        named = {
+            link.entity: link.name
+            for link in links
+            if (link.chosen and link.score >= _SURE) or word_key(link.name) in words
+        }
+        told = []
+        for entity, name in [*named.items()][:_NAMES]:
+            if places := self.relational.places(self.sets.kg.entity(entity)):
+                told.append(f"'{name}' is in {' and '.join(places)}")
+        return tuple(told)
+
+
+class SelectedQA(QuestionAnswering):
+    """A system, and a model that writes a SELECT for each question whose answer it withholds.
+
+    The SELECT is read as a query graph, which is executed, cited and checked as any answer is. The
+    answer stays withheld where the model writes nothing, what it writes finds nothing, or it is
+    less sure of it than `likely`.
+
+    Args:
+        inner: the system.
+        writer: asks the model.
+        likely: least log-probability of what the model writes.
+    """
+
+    def __init__(self, inner: QuestionAnswering, writer: SelectWriter, likely: float) -> None:
+        self.inner, self.writer, self.likely = inner, writer, likely
+
+    def answer(
+        self,
+        questions: Sequence[Question],
+        *,
+        use_given: bool = True,
+        on_progress: Progress | None = None,
+    ) -> list[Answer]:
+        """Answer all questions, then let the model write for those that are withheld."""
+        found = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
+        return self._written(found)
+
+    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
+        """An answer, what the system considered, and what the model wrote."""
+        found, stages = self.inner.traced(question)
+        [answer] = self._written([found])
+        told = tuple(TraceNode(note, kept=True) for note in answer.notes if note.startswith(_WROTE))
+        return answer, (*stages, TraceNode("written by the model", below=told))
+
+    def _written(self, found: Sequence[Answer]) -> list[Answer]:
+        places = [at for at, each in enumerate(found) if each.abstained and each.error is None]
+        asked = [found[at] for at in places]
+        texts = [(each.question, each.question_id) for each in asked]
+        written = self.writer.write(texts, [each.topics for each in asked])
+        answers = list(found)
+        for at, answer, one in zip(places, asked, written):
+            answers[at] = self._decided(answer, one)
+        return answers
+
+    def _decided(self, answer: Answer, written: Written) -> Answer:
+        """An answer by what the model wrote, or the withheld one with why it stays so."""
+        outcome = written.outcome
+        usage = answer.usage + outcome.usage
+        notes = tuple(filter(None, (written.note, outcome.note)))
+        if outcome.error is not None:
+            stays = f"{_WROTE} nothing that can be read ({outcome.error}: {outcome.detail})"
+            return dataclasses.replace(answer, usage=usage, notes=(*answer.notes, *notes, stays))
+        told = f"{_WROTE} {written.sql}" if written.sql.strip() else f"{_WROTE} nothing"
+        sure = written.likelihood is None or written.likelihood >= self.likely
+        if written.query is not None and sure:
+            sets = self.writer.sets
+            result = sets.execute(written.query)
+            made = query_answer(
+                sets,
+                written.query,
+                result,
+                question=answer.question,
+                topics=answer.topics,
+                most=_CITED,
+            )
+            if made.abstained is None and not result.empty:
+                return dataclasses.replace(
+                    made,
+                    question_id=answer.question_id,
+                    system=answer.system,
+                    notes=(*made.notes, *notes, told),
+                    usage=usage,
+                    readings=answer.readings,
+                )
+            told = f"{told}, which finds nothing"
+        elif written.query is not None:
+            told = f"{told}, but is not sure of it ({written.likelihood:.1f})"
+        return dataclasses.replace(answer, usage=usage, notes=(*answer.notes, *notes, told))

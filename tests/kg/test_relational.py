@@ -1,0 +1,253 @@
+"""Tables of a graph, and SELECTs over them beside SQLite's answers."""
+
+import random
+import re
+import sqlite3
+
+import pytest
+
+from jaxkg import query as q
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.select import SelectReader, select_pattern
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.relational import Relational
+
+TOWNS = ("Ely", "Rye", "Deal", "St Ives")
+KINDS = ("boat", "barge", "punt")
+
+
+def boats(seed):
+    """Rows of boats, some cells empty: name, kind, town, length, width, built."""
+    rng = random.Random(seed)
+    rows = []
+    for at in range(24):
+        built = f"{rng.randint(1990, 1999)}-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}"
+        cells = [rng.choice(KINDS), rng.choice(TOWNS), rng.randint(3, 9), rng.randint(3, 9), built]
+        cells = [cell if rng.random() < 0.85 else None for cell in cells]
+        rows.append((f"Boat {chr(65 + at)}", *cells))
+    return rows
+
+
+COLUMNS = ("name", "kind", "town", "length", "width", "built")
+
+
+def graph(rows):
+    facts = [(row[0], "is a", "vessel") for row in rows]
+    facts += [
+        (row[0], column, str(cell))
+        for row in rows
+        for column, cell in zip(COLUMNS[1:], row[1:])
+        if cell is not None
+    ]
+    return KnowledgeGraph.from_triples(facts)
+
+
+@pytest.fixture(scope="module")
+def fleet():
+    rows = boats(0)
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE vessel (name, kind, town, length REAL, width REAL, built)")
+    base.executemany("INSERT INTO vessel VALUES (?, ?, ?, ?, ?, ?)", rows)
+    sets = QuerySets(graph(rows))
+    return base, sets, SelectReader(Relational(sets))
+
+
+def condition(rng):
+    kind = rng.randrange(8)
+    if kind == 0:
+        return f"kind {rng.choice(['=', '!='])} '{rng.choice(KINDS)}'"
+    if kind == 1:
+        return f"length {rng.choice(['<', '<=', '>', '>=', '=', '!='])} {rng.randint(3, 9)}"
+    if kind == 2:
+        return f"length {rng.choice(['<', '<=', '>', '>=', '='])} width"
+    if kind == 3:
+        return f"{rng.choice(COLUMNS[1:])} IS {rng.choice(['', 'NOT '])}NULL"
+    if kind == 4:
+        return f"town LIKE '%{rng.choice(['e', 'ly', 'St I'])}%'"
+    if kind == 5:
+        return f"town IN ('{rng.choice(TOWNS)}', '{rng.choice(TOWNS)}')"
+    if kind == 6:
+        return f"built {rng.choice(['<', '>'])} '199{rng.randint(1, 8)}-05-05'"
+    return f"width BETWEEN {rng.randint(3, 5)} AND {rng.randint(5, 9)}"
+
+
+def where(rng):
+    parts = [condition(rng) for _ in range(rng.randint(0, 3))]
+    if not parts:
+        return ""
+    text = parts[0]
+    for part in parts[1:]:
+        text = f"{text} {rng.choice(['AND', 'OR'])} {part}"
+    return f" WHERE {text}"
+
+
+def told(sets, query):
+    """What a query graph answers as SQL would, in any order."""
+    result = sets.execute(query)
+    if result.kind in ("number", "boolean"):
+        number = result.truth if result.kind == "boolean" else result.number
+        return set() if number is None else {round(float(number), 2)}
+    return {sets.kg.name(row) for row in result.rows.tolist()}
+
+
+def asked(base, text):
+    cells = {row[0] for row in base.execute(text)} - {None}
+    return {round(float(c), 2) if isinstance(c, int | float) else c for c in cells}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sqlite_answers_the_same(fleet, seed):
+    base, sets, reader = fleet
+    rng = random.Random(seed)
+    for _ in range(60):
+        clause = where(rng)
+        for item in ("name", "COUNT(*)", "COUNT(*) > 0", "COUNT(DISTINCT town)", "COUNT(length)"):
+            text = f"SELECT {item} FROM vessel{clause}"
+            assert told(sets, reader.read(text)) == asked(base, text), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT SUM(length) FROM vessel WHERE town = 'Ely'",
+        "SELECT AVG(width) FROM vessel WHERE kind = 'punt' OR kind = 'barge'",
+        "SELECT town FROM vessel WHERE name = 'Boat C'",
+        "SELECT DISTINCT kind FROM vessel WHERE length > 5 AND kind IS NOT NULL",
+        "SELECT name FROM vessel WHERE NOT (town = 'Ely' OR town = 'Rye')",
+    ],
+)
+def test_single_values_are_those_of_sqlite(fleet, text):
+    base, sets, reader = fleet
+    plain = text.replace("NOT (", "(town IS NULL) OR NOT (") if "NOT (" in text else text
+    wanted = {str(cell) if not isinstance(cell, float) else cell for cell in asked(base, plain)}
+    assert told(sets, reader.read(text)) == wanted
+
+
+def test_first_rows_groups_and_several_columns(fleet):
+    base, sets, reader = fleet
+    longest = "SELECT name FROM vessel WHERE length = (SELECT MAX(length) FROM vessel)"
+    first = reader.read("SELECT name FROM vessel ORDER BY length DESC LIMIT 1")
+    assert told(sets, first) == asked(base, longest)
+    assert told(sets, reader.read("SELECT MAX(length) FROM vessel")) == {"9"}
+    query = reader.read("SELECT town, COUNT(*) FROM vessel GROUP BY town ORDER BY COUNT(*) DESC")
+    counts = dict(base.execute("SELECT town, COUNT(*) FROM vessel WHERE town NOT NULL GROUP BY 1"))
+    rows = sets.execute(query).table
+    assert isinstance(query, q.Rows)
+    assert query.per == ("town",)
+    assert len(rows) == len(counts)
+    both = reader.read("SELECT name, town FROM vessel WHERE length > 6")
+    assert isinstance(both, q.Rows)
+    assert [c.path for c in both.columns] == [(), ("town",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("DROP TABLE vessel", "no SELECT"),
+        ("SELECT name FROM ships", "no table 'ships'; there are vessel"),
+        ("SELECT weight FROM vessel", "no column 'weight'"),
+        ("SELECT name FROM vessel WHERE town = 'York'", "nothing of town is called 'York'"),
+        ("SELECT name FROM vessel JOIN town ON 1 = 1", "a join"),
+        ("SELECT name FROM vessel WHERE length = (SELECT 1)", "a query within a query"),
+        ("SELECT name FROM vessel WHERE town > 'Ely'", "compare by = and != alone"),
+        ("SELECT name FROM vessel ORDER BY kind LIMIT 1", "holds texts"),
+        ("SELECT name FROM vessel WHERE", "ends too early"),
+        ("SELECT name FROM vessel; DROP TABLE vessel", "'DROP' is not read"),
+        ("SELECT name FROM vessel WHERE kind LIKE '%x%'", "nothing of kind is like"),
+        ("", "no SELECT"),
+    ],
+)
+def test_what_is_not_read_is_said(fleet, text, why):
+    with pytest.raises(JaxkgError, match=re.escape(why)):
+        fleet[2].read(text)
+
+
+def test_a_pattern_lets_what_can_be_read_pass(fleet):
+    _, _, reader = fleet
+    pattern = select_pattern(reader.relational.tables)
+    rng = random.Random(7)
+    for _ in range(100):
+        clause = where(rng)
+        if "BETWEEN" in clause or " IN " in clause:
+            continue
+        assert re.fullmatch(pattern, f"SELECT name FROM vessel{clause}"), clause
+    assert not re.fullmatch(pattern, "SELECT weight FROM vessel")
+    assert not re.fullmatch(pattern, "DROP TABLE vessel")
+
+
+def test_what_rows_refer_to_stands_in_columns_of_theirs():
+    facts = [("Ann", "boss", "Bo"), ("Bo", "boss", "Cy"), ("Ann", "town", "Ely")]
+    facts += [(name, "is a", "person") for name in ("Ann", "Bo", "Cy")] + [("Bo", "town", "Rye")]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    reader = SelectReader(Relational(sets))
+    assert told(sets, reader.read("SELECT boss_town FROM person WHERE name = 'Ann'")) == {"Rye"}
+    assert told(sets, reader.read("SELECT name FROM person WHERE boss_town = 'Rye'")) == {"Ann"}
+
+
+def test_kinds_with_the_same_columns_are_one_table_and_rows_without_names_have_their_owner():
+    facts = []
+    for at, kind in enumerate(("shrub", "bulb", "shrub", "bulb")):
+        facts += [(f"P{at}", "is a", kind), (f"P{at}", "height", str(at)), (f"P{at}", "bed", "N1")]
+        facts += [(f"P{at}", "order", f"_:o{at}"), (f"_:o{at}", "price", str(at + 2))]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    tables = {table.name: table for table in Relational(sets).tables}
+    assert set(tables) == {"thing", "row"}
+    assert tables["thing"].columns["is_a"].values == ("bulb", "shrub")
+    assert "name" not in tables["row"].columns
+    reader = SelectReader(Relational(sets))
+    assert told(sets, reader.read("SELECT height FROM thing WHERE is_a = 'bulb'")) == {"1", "3"}
+    assert told(sets, reader.read("SELECT thing FROM row WHERE price > 4")) == {"P3"}
+
+
+def test_only_the_likeliest_columns_are_shown_where_not_all_fit(fleet):
+    relational = fleet[2].relational
+
+    def encode(texts):
+        import numpy as np
+
+        return np.array([[1.0, 0.0] if "width" in text else [0.0, 1.0] for text in texts])
+
+    [table] = relational.projected("what width", encode, tokens=20)
+    assert list(table.columns) == ["name", "width"]
+    assert relational.projected("what width", None, tokens=1000) == relational.tables
+
+
+def test_a_name_is_told_with_the_columns_that_it_stands_in(fleet):
+    relational = fleet[2].relational
+    kg = relational.kg
+    assert relational.places(kg.entity("Ely")) == ("vessel.town",)
+    assert relational.places(kg.entity("Boat C")) == ("vessel.name",)
+
+
+def test_dates_are_told_in_one_form_and_read_in_both():
+    cells = [("S1", "20.06.2023", "06:50"), ("S2", "13.07.2023", "09:20"), ("S3", "14.07.2023", "")]
+    facts = [(name, "is a", "sample") for name, *_ in cells]
+    facts += [(name, "taken", day) for name, day, _ in cells]
+    facts += [(name, "hour", time) for name, _, time in cells if time]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    relational = Relational(sets)
+    reader = SelectReader(relational)
+    columns = relational.tables[0].columns
+    assert columns["taken"].values == ("2023-07-13", "2023-07-14", "2023-06-20")
+    assert columns["hour"].values == ("06:50", "09:20")
+    for text in ("2023-07-13", "13.07.2023"):
+        assert told(sets, reader.read(f"SELECT name FROM sample WHERE taken = '{text}'")) == {"S2"}
+        later = reader.read(f"SELECT name FROM sample WHERE taken > '{text}'")
+        assert told(sets, later) == {"S3"}
+    assert told(sets, reader.read("SELECT name FROM sample WHERE taken LIKE '2023-07%'")) == {
+        "S2", "S3"
+    }  # fmt: skip
+    assert told(sets, reader.read("SELECT name FROM sample WHERE hour < '08:00'")) == {"S1"}
+    with pytest.raises(JaxkgError, match=r"no date '31\.02\.2023'"):
+        reader.read("SELECT name FROM sample WHERE taken = '31.02.2023'")
+
+
+def test_a_name_beside_the_wrong_column_is_looked_up_in_the_one_that_has_it(fleet):
+    _, sets, reader = fleet
+    meant = reader.read("SELECT length FROM vessel WHERE name = 'Boat D'")
+    assert reader.read("SELECT length FROM vessel WHERE kind = 'Boat D'") == meant
+    ives = reader.read("SELECT name FROM vessel WHERE town = 'Ives'")
+    assert told(sets, ives) == told(
+        sets, reader.read("SELECT name FROM vessel WHERE town = 'St Ives'")
+    )

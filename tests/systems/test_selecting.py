@@ -1,0 +1,135 @@
+"""A model writes a SELECT for what the reader withholds, or for every question."""
+
+import json
+import re
+
+import pytest
+
+from jaxkg.adjudicate import Scripted
+from jaxkg.adjudicate.calls import selecting
+from jaxkg.adjudicate.calls.selecting import SelectReply
+from jaxkg.adjudicate.reading.parse import parse
+from jaxkg.adjudicate.requests import Reply
+from jaxkg.experiments.registry import build_system, faults
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.select import SelectReader
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.relational import Relational
+from jaxkg.records import Question
+from jaxkg.settings import wishes_from
+from jaxkg.systems.parts import Parts
+
+LOANS = [
+    ("L1", "Ada Quill", "Orion lamp", "2024-01-09", "2024-01-12"),
+    ("L2", "Ada Quill", "Film camera", "2024-02-01", "2024-01-30"),
+    ("L3", "Bo Marsh", "Orion lamp", "2024-02-05", ""),
+]
+KG = KnowledgeGraph.from_triples(
+    [
+        (loan, relation, value)
+        for loan, *cells in LOANS
+        for relation, value in zip(("student", "device", "due", "back"), cells)
+        if value
+    ]
+    + [(loan, "is a", "loan") for loan, *_ in LOANS]
+    + [
+        ("Orion lamp", "price", "40"),
+        ("Orion lamp", "shelf", "B2"),
+        ("Orion lamp", "is a", "device"),
+    ]
+    + [("Film camera", "price", "95"), ("Film camera", "shelf", "B2")]
+    + [("Film camera", "is a", "device"), ("Ada Quill", "town", "Ely"), ("Bo Marsh", "town", "Rye")]
+)
+STRANGE = Question("strange", "Zorbed quix before flimming?")
+"""Nothing of it is a word of the graph."""
+
+
+def build(name, says, *wishes, ask="unsure"):
+    backend = Scripted(says)
+    wished = wishes_from(["encoder=hashing", *wishes])
+    parts = Parts(KG, lambda *step: None, backend, wishes=wished, ask_model=ask)
+    return build_system(name, parts), parts, backend
+
+
+def writes(sql, likelihood=-1.0):
+    return lambda request: Reply(json.dumps({"sql": sql}), likelihood=likelihood)
+
+
+@pytest.mark.parametrize(
+    ("name", "wishes"), [("reader", ()), ("llm-planned", ("ask=sql",))], ids=str
+)
+def test_what_the_model_writes_is_executed_and_cited(name, wishes):
+    system, parts, backend = build(
+        name, writes("SELECT student FROM loan WHERE back > due"), *wishes
+    )
+    answer = system.ask(STRANGE)
+    assert [entity.name for entity in answer.entities] == ["Ada Quill"]
+    assert {path.sentence for path in answer.paths} >= {"L1, student: Ada Quill"}
+    assert "the model wrote SELECT student FROM loan WHERE back > due" in answer.notes
+    assert answer.usage.calls == 1
+    assert faults(system, parts, answer) == ()
+    told = backend.requests[-1].messages[-1].content
+    assert "CREATE TABLE loan ( -- 3 rows" in told
+    assert "device_price REAL" in told
+
+
+@pytest.mark.parametrize(
+    ("sql", "likelihood", "why"),
+    [
+        ("", -1.0, "the model wrote nothing"),
+        ("SELECT student FROM loan WHERE back > due", -50.0, "is not sure of it (-50.0)"),
+        ("SELECT student FROM loan WHERE device_price > 1000", -1.0, "which finds nothing"),
+        ("SELECT wings FROM loan", -1.0, "nothing that can be read (unparsed: loan has no column"),
+        ("SELECT SUM(student) FROM loan", -1.0, "nothing that can be read (unparsed:"),
+    ],
+)
+def test_an_answer_stays_withheld_where_that_is_no_answer(sql, likelihood, why):
+    system, _, backend = build("reader", writes(sql, likelihood))
+    answer = system.ask(STRANGE)
+    assert answer.abstained
+    assert not answer.entities
+    assert why in answer.notes[-1]
+    assert len(backend.requests) == answer.usage.calls == 1
+
+
+def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
+    system, _, backend = build("reader", writes("SELECT due FROM loan"))
+    answer = system.ask("What is the price of the Orion lamp?")
+    assert [entity.name for entity in answer.entities] == ["40"]
+    assert backend.requests == []
+    silent, _, asked = build("reader", writes("SELECT due FROM loan"), "judge.write=false")
+    assert silent.ask(STRANGE).abstained
+    assert asked.requests == []
+    never, _, none = build("reader", writes("SELECT due FROM loan"), ask="never")
+    assert never.ask(STRANGE).abstained
+    assert none.requests == []
+
+
+def test_names_of_the_question_are_told_with_their_columns():
+    system, _, backend = build("llm-planned", writes(""), "ask=sql")
+    answer = system.ask("what did Ada Quill borrow")
+    assert (
+        "'Ada Quill' is in row.name and loan.student" in backend.requests[-1].messages[-1].content
+    )
+    assert answer.abstained == "the model writes no SELECT"
+
+
+def test_a_reply_is_asked_for_again_where_repair_is_wished():
+    replies = iter(['{"sql": "SELECT wings FROM loan"}', '{"sql": "SELECT town FROM row"}'])
+    system, _, backend = build("llm-planned", lambda _: next(replies), "ask=sql", "repair=true")
+    answer = system.ask(STRANGE)
+    assert {entity.name for entity in answer.entities} == {"Ely", "Rye"}
+    assert "loan has no column 'wings'" in backend.requests[-1].messages[-1].content
+
+
+def test_the_examples_of_the_prompt_are_read_over_such_a_graph():
+    sets = QuerySets(KG)
+    reader = SelectReader(Relational(sets))
+    replies = re.findall(r": (\{.*\})$", selecting._SYSTEM, re.MULTILINE)
+    said = [parse(reply, SelectReply).sql for reply in replies]
+    results = [sets.execute(reader.read(sql)) for sql in said if sql]
+    assert len(said) == 7
+    assert said[-1] == ""
+    told = [result.words or sorted(KG.name(row) for row in result.rows) for result in results]
+    assert told[:4] == [["40"], ["Ada Quill"], "1", ["Film camera"]]
+    assert (results[4].kind, told[5]) == ("table", "yes")
