@@ -104,8 +104,8 @@ ENTRIES = (
           about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
           needs="`--llm` for plans; `hypergraph build` for texts"),
     Entry("llm-planned", "llm_planned.graphs", model="needed",
-          about="a language model plans, the plan is checked and executed; `--set ask=graph` plans "
-          "query graphs, `ask=steps` asks for a step a call",
+          about="a language model plans, the plan is checked and executed; `--set ask=sql` plans "
+          "SELECTs over the graph's tables, `ask=graph` query graphs, `ask=steps` a step a call",
           needs="`--llm`"),
     Entry("alone", "baselines:alone", model="needed", baseline=True,
           about="baseline: the language model answers from memory", needs="`--llm`"),

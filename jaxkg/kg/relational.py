@@ -161,17 +161,16 @@ class Relational:
     def places(self, node: int, most: int = 3) -> tuple[str, ...]:
         """Columns that an entity stands in, `table.column`, itself first."""
         found: dict[str, None] = {}
-        triples = np.asarray(self.kg.triples)
-        into = {self.kg.relations[r] for r in np.unique(triples[triples[:, 2] == node, 1]).tolist()}
+        into = self._triples[self._triples[:, 2] == node]
+        names = {self.kg.relations[r]: into[into[:, 1] == r, 0] for r in set(into[:, 1].tolist())}
         for table in self.tables:
             if NAME in table.columns and node in self._rows(table):
                 found[f"{table.name}.{NAME}"] = None
         for table in self.tables:
             for column in table.columns.values():
-                if len(column.path) == 1 and column.path[0] in into:
-                    ends = self._known(column, table).get(word_key(self.kg.name(node)), ())
-                    if node in ends:
-                        found[f"{table.name}.{column.name}"] = None
+                heads = names.get(column.path[0], ()) if len(column.path) == 1 else ()
+                if not self._rows(table).isdisjoint(map(int, heads)):
+                    found[f"{table.name}.{column.name}"] = None
         return tuple(found)[:most]
 
     def _rows(self, table: Table) -> frozenset[int]:
@@ -257,7 +256,7 @@ class Relational:
     @functools.cached_property
     def _heads(self) -> dict[int, np.ndarray]:
         """Entities with facts of their own, by class; -1 of those without one."""
-        triples, types = np.asarray(self.kg.triples), self.schema.types
+        triples, types = self._triples, self.schema.types
         of_type = np.isin(triples[:, 1], list(types))
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
@@ -282,8 +281,7 @@ class Relational:
 
     def _apart(self, heads: np.ndarray) -> Iterable[np.ndarray]:
         """Entities without a class, those that share relations together."""
-        triples = np.asarray(self.kg.triples)
-        own = triples[np.isin(triples[:, 0], heads)]
+        own = self._triples[self._among(heads)[self._triples[:, 0]]]
         group = np.arange(self.kg.num_relations)
         by_head: dict[int, int] = {}
         for head, relation in np.unique(own[:, :2], axis=0).tolist():
@@ -295,8 +293,7 @@ class Relational:
             yield heads[of == one]
 
     def _relations(self, heads: np.ndarray) -> Counter[int]:
-        triples = np.asarray(self.kg.triples)
-        own = triples[np.isin(triples[:, 0], heads)]
+        own = self._triples[self._among(heads)[self._triples[:, 0]]]
         pairs = np.unique(own[:, :2], axis=0)
         counts = Counter(pairs[:, 1].tolist())
         return Counter({r: n for r, n in counts.items() if r not in self.schema.types})
@@ -346,8 +343,7 @@ class Relational:
 
     def _owner(self, relation: int) -> str:
         """What the table is called that most heads of a relation are rows of."""
-        heads = np.asarray(self.kg.triples)
-        heads = distinct(heads[heads[:, 1] == relation, 0])
+        heads = distinct(self._facts[relation][:, 0])
         most = [
             sum(int(np.isin(heads, rows).sum()) for rows in kinds.values()) for kinds in self._kinds
         ]
@@ -355,14 +351,12 @@ class Relational:
 
     def _into(self, heads: np.ndarray) -> list[int]:
         """Relations that lead to entities without a name from what they belong to."""
-        triples = np.asarray(self.kg.triples)
-        rows = triples[np.isin(triples[:, 2], heads)]
+        rows = self._triples[self._among(heads)[self._triples[:, 2]]]
         return np.unique(rows[:, 1]).tolist()
 
     def _tails(self, heads: np.ndarray, relation: int) -> list[int]:
-        triples = np.asarray(self.kg.triples)
-        rows = triples[(triples[:, 1] == relation) & np.isin(triples[:, 0], heads)]
-        return distinct(rows[:, 2]).tolist()
+        facts = self._facts[relation]
+        return distinct(facts[self._among(heads)[facts[:, 0]], 2]).tolist()
 
     def _source(self, kinds: dict[int, np.ndarray], relations: Counter[int]) -> q.Node:
         rows = sum(map(len, kinds.values()))
@@ -390,7 +384,24 @@ class Relational:
 
     @functools.cached_property
     def _headed(self) -> np.ndarray:
-        return np.bincount(np.asarray(self.kg.triples)[:, 0], minlength=self.kg.num_entities) > 0
+        return np.bincount(self._triples[:, 0], minlength=self.kg.num_entities) > 0
+
+    def _among(self, nodes: np.ndarray) -> np.ndarray:
+        """[N] bool, which entities these are."""
+        there = np.zeros(self.kg.num_entities, bool)
+        there[nodes] = True
+        return there
+
+    @functools.cached_property
+    def _triples(self) -> np.ndarray:
+        return np.asarray(self.kg.triples)
+
+    @functools.cached_property
+    def _facts(self) -> list[np.ndarray]:
+        """Triples of each relation."""
+        order = np.argsort(self._triples[:, 1], kind="stable")
+        ends = np.cumsum(np.bincount(self._triples[:, 1], minlength=self.kg.num_relations))
+        return np.split(self._triples[order], ends[:-1])
 
 
 def _alike(some: Counter[int], others: Counter[int]) -> bool:

@@ -54,7 +54,7 @@ class OfferSettings(Checked):
     prompts: Literal["list", "point"] = "list"
     seed: int = 0
     write: bool = True
-    likely: float = -4.0
+    likely: float = -2.5
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+import numpy as np
+
 from jaxkg import query as q
 from jaxkg.adjudicate.ask import Outcome
 from jaxkg.adjudicate.backend import Backend
@@ -15,7 +17,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.select import SelectReader, select_pattern
-from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.relational import Relational
 from jaxkg.kg.typed_schema import Encode
 from jaxkg.records import Link, Question, TraceNode
@@ -28,6 +30,8 @@ _NAMES, _SURE = 8, 0.85
 _CITED = 200
 """Answers whose walks are spelt out."""
 _WROTE = "the model wrote"
+_AGREES = 3.0
+"""What a reading of confidence 1 adds to the log-probability of a SELECT that answers the same."""
 _MOST_RELATIONS = 2000
 """Graphs of more relations are no tables that anybody would write."""
 
@@ -150,12 +154,12 @@ class SelectedQA(QuestionAnswering):
 
     The SELECT is read as a query graph, which is executed, cited and checked as any answer is. The
     answer stays withheld where the model writes nothing, what it writes finds nothing, or it is
-    less sure of it than `likely`.
+    less sure of it than `likely`; a withheld reading that answers the same makes it surer.
 
     Args:
         inner: the system.
         writer: asks the model.
-        likely: least log-probability of what the model writes.
+        likely: least log-probability of what the model writes, see `_AGREES`.
     """
 
     def __init__(self, inner: QuestionAnswering, writer: SelectWriter, likely: float) -> None:
@@ -198,10 +202,10 @@ class SelectedQA(QuestionAnswering):
             stays = f"{_WROTE} nothing that can be read ({outcome.error}: {outcome.detail})"
             return dataclasses.replace(answer, usage=usage, notes=(*answer.notes, *notes, stays))
         told = f"{_WROTE} {written.sql}" if written.sql.strip() else f"{_WROTE} nothing"
-        sure = written.likelihood is None or written.likelihood >= self.likely
-        if written.query is not None and sure:
-            sets = self.writer.sets
-            result = sets.execute(written.query)
+        sets = self.writer.sets
+        result = None if written.query is None else sets.execute(written.query)
+        sure = self._sure(answer, written, result)
+        if written.query is not None and result is not None and sure >= self.likely:
             made = query_answer(
                 sets,
                 written.query,
@@ -220,6 +224,24 @@ class SelectedQA(QuestionAnswering):
                     readings=answer.readings,
                 )
             told = f"{told}, which finds nothing"
-        elif written.query is not None:
-            told = f"{told}, but is not sure of it ({written.likelihood:.1f})"
+        elif result is not None:
+            told = f"{told}, but is not sure of it ({sure:.1f})"
         return dataclasses.replace(answer, usage=usage, notes=(*answer.notes, *notes, told))
+
+    def _sure(self, answer: Answer, written: Written, result: Result | None) -> float:
+        """How likely the model's SELECT is, the likelier where a reading answers the same."""
+        if result is None or written.likelihood is None:
+            return 0.0
+        agrees = 0.0
+        for reading in answer.readings:
+            if reading.query is not None and reading.confidence > agrees:
+                other = self.writer.sets.execute(q.query_from_dict(reading.query))
+                if _said(other) == _said(result):
+                    agrees = reading.confidence
+        return written.likelihood + _AGREES * agrees
+
+
+def _said(result: Result) -> tuple[str, bytes]:
+    """What a query graph answers."""
+    told = result.kind in ("entities", "table")
+    return result.words, np.sort(result.rows).tobytes() if told else b""

@@ -247,6 +247,8 @@ def test_a_name_beside_the_wrong_column_is_looked_up_in_the_one_that_has_it(flee
     _, sets, reader = fleet
     meant = reader.read("SELECT length FROM vessel WHERE name = 'Boat D'")
     assert reader.read("SELECT length FROM vessel WHERE kind = 'Boat D'") == meant
+    with pytest.raises(JaxkgError, match="nothing of kind is called 'Boat D'"):
+        reader.read("SELECT name FROM vessel WHERE kind = 'Boat D'")
     ives = reader.read("SELECT name FROM vessel WHERE town = 'Ives'")
     assert told(sets, ives) == told(
         sets, reader.read("SELECT name FROM vessel WHERE town = 'St Ives'")

@@ -20,14 +20,15 @@ _SYSTEM = (
     "inner queries: each table already has the columns of what its rows refer to. Choose the table "
     "whose rows the question is about, and select only what is asked for. Write names as the "
     "tables have them. If no column has what is asked for, reply with an empty string.\n"
-    "Examples, with CREATE TABLE loan (name, student, student_town, device, lent, due, back) and "
-    "CREATE TABLE device (name, maker, price, shelf):\n"
+    "Examples, with CREATE TABLE loan (name, student, student_town, device, lent, due, back), "
+    "CREATE TABLE device (name, maker, price, shelf) and CREATE TABLE student (name, town, born):\n"
     "what does the Orion lamp cost: "
     """{"sql": "SELECT price FROM device WHERE name = 'Orion lamp'"}\n"""
     'who has something that came back late: {"sql": "SELECT student FROM loan WHERE back > due"}\n'
     'how many loans are still out: {"sql": "SELECT COUNT(*) FROM loan WHERE back IS NULL"}\n'
     "the dearest device on shelf B2: "
     """{"sql": "SELECT name FROM device WHERE shelf = 'B2' ORDER BY price DESC LIMIT 1"}\n"""
+    'the oldest student: {"sql": "SELECT name FROM student ORDER BY born ASC LIMIT 1"}\n'
     'which student borrows most often: {"sql": "SELECT student FROM loan GROUP BY student ORDER BY '
     'COUNT(*) DESC LIMIT 1"}\n'
     """has Ada Quill borrowed a camera: {"sql": "SELECT COUNT(*) > 0 FROM loan WHERE student """

@@ -50,6 +50,7 @@ class Cost(NamedTuple):
 
 COSTS = (
     Cost("a reading chosen of six (any system with --llm, where unsure)", 1.6, 380, 11),
+    Cost("a SELECT (reader with --llm, where it withholds; llm-planned --set ask=sql)", 1, 130, 24),
     Cost("paths judged (--set judge=paths)", 1, 180, 32),
     Cost("llm-planned", 4.4, 70, 57),
     Cost("llm-planned --set ask=graph", 1.6, 150, 75),

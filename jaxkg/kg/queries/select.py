@@ -122,11 +122,12 @@ class _Reading:
         self.relational, self.kg, self.tables = reader.relational, reader.kg, reader.tables
         self.tokens, self.at = tokens, 0
         self.table: Table = self._from()
+        self.items: list[_Item] = []
 
     def query(self) -> q.Query:
         self._need("select")
         distinct = self._take("distinct")
-        items = [self._item()]
+        self.items = items = [self._item()]
         while self._take(","):
             items.append(self._item())
         self._need("from")
@@ -323,8 +324,11 @@ class _Reading:
         if sign not in ("=", "!="):
             raise JaxkgError(f"{column.name} holds texts, which compare by = and != alone")
         if not self.relational.matches(column, self.table, text):
-            # Names are put beside the wrong column more often than they are wrong.
-            column = self.relational.holder(self.table, text) or column
+            # Names are put beside the wrong column more often than they are wrong. In a column that
+            # is selected one would only be said again.
+            other = self.relational.holder(self.table, text)
+            if other is not None and all(item.column != other for item in self.items):
+                column = other
         return self._among(node, column, self._ids(column, text), sign == "!=")
 
     def _ids(self, column: Column, text: str) -> list[str]:

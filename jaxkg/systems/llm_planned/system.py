@@ -49,9 +49,10 @@ class LLMPlannedSettings(Checked):
     """Knobs of planned search.
 
     Attributes:
-        ask: what the model is asked for: relation "paths", a query "graph" with conditions, orders,
-            counts and yes or no, or such a graph in "steps", each chosen among what the graph has;
-            of a graph, only `offered`, `tokens` and `repair` are of use, in steps `hops` too.
+        ask: what the model is asked for: relation "paths"; a SELECT over the graph's tables
+            ("sql"), see `SelectWriter`; a query "graph" with conditions, orders, counts and yes or
+            no; or such a graph in "steps", each chosen among what the graph has. Of a SELECT only
+            `repair` is of use, of a graph `offered` and `tokens` too, in steps `hops` as well.
         prompt: of "paths": "ours", one of the paths that exist, spelt out; or Appendix A as it is
             printed, without ("paper") or with the hop count of the gold path ("paper-hops"), which
             no user has.
