@@ -22,7 +22,7 @@ from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.windows import NONE
-from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
+from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema, id_classes
 from jaxkg.limits import shortened
 
 NAME = "name"
@@ -254,19 +254,30 @@ class Relational:
         return self.sets.execute(node).rows.tolist()
 
     @functools.cached_property
+    def _by_id(self) -> list[str]:
+        """Classes that ids say; where they do, no relation says any."""
+        return sorted(set(id_classes(self.kg).values()))
+
+    @functools.cached_property
     def _heads(self) -> dict[int, np.ndarray]:
-        """Entities with facts of their own, by class; -1 of those without one."""
+        """Entities with facts of their own, by class: its entity, or -2, -3, ... of those that ids
+        say; -1 of those without one."""
         triples, types = self._triples, self.schema.types
         of_type = np.isin(triples[:, 1], list(types))
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
         heads = distinct(triples[~of_type, 0])
+        if self._by_id:
+            of = id_classes(self.kg)
+            for row in heads.tolist():
+                if (word := of.get(self.kg.entity_ids[row])) is not None:
+                    kinds[row] = -2 - self._by_id.index(word)
         return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
 
     @functools.cached_property
     def _kinds(self) -> list[dict[int, np.ndarray]]:
         """Rows of each table, by class: classes that have much the same relations are one table."""
-        said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind >= 0}
+        said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
             group = next((some for some in groups if _alike(relations, said[some[0]])), None)
@@ -316,7 +327,7 @@ class Relational:
             for relation in self._into(heads):
                 back = q.inverse(self.kg.relations[relation])
                 take(self._owner(relation), (back,), self.sets.values.ends_of(back).tolist())
-        if len(kinds) > 1:
+        if len(kinds) > 1 and not self._by_id:
             for relation in self.schema.types:
                 take(self.schema.names[relation], (self.kg.relations[relation],), [*kinds])
         beyond = []
@@ -339,7 +350,9 @@ class Relational:
     def _word(self, kinds: Iterable[int]) -> str:
         """What a table of these classes is called."""
         first, *others = kinds
-        return _ROW if first < 0 else _THING if others else self.kg.name(first)
+        if first == -1 or others:
+            return _ROW if first == -1 else _THING
+        return self.kg.name(first) if first >= 0 else self._by_id[-2 - first]
 
     def _owner(self, relation: int) -> str:
         """What the table is called that most heads of a relation are rows of."""
@@ -360,12 +373,17 @@ class Relational:
 
     def _source(self, kinds: dict[int, np.ndarray], relations: Counter[int]) -> q.Node:
         rows = sum(map(len, kinds.values()))
-        for relation, count in relations.items() if len(kinds) > 1 or -1 in kinds else ():
-            name = self.kg.relations[relation]
-            if count == rows == len(self.sets.values.ends_of(q.inverse(name))):
-                return q.Domain((name,))  # what all of them have, and nothing else
-        if -1 in kinds:
-            return q.Domain(tuple(self.kg.relations[r] for r in relations))
+        told = len(kinds) == 1 and min(kinds) >= 0
+        own = {
+            self.kg.relations[relation]: count
+            for relation, count in relations.items()
+            if not told and count == len(distinct(self._facts[relation][:, 0]))
+        }  # what nothing else has
+        for name, count in own.items():
+            if count == rows:
+                return q.Domain((name,))
+        if min(kinds) < 0:
+            return q.Domain(tuple(own) or tuple(self.kg.relations[r] for r in relations))
         ids = tuple(self.kg.entity_ids[kind] for kind in kinds)
         back = tuple(q.inverse(self.kg.relations[r]) for r in sorted(self.schema.types))
         return q.Step(q.Entities(ids), back)

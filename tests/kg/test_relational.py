@@ -253,3 +253,17 @@ def test_a_name_beside_the_wrong_column_is_looked_up_in_the_one_that_has_it(flee
     assert told(sets, ives) == told(
         sets, reader.read("SELECT name FROM vessel WHERE town = 'St Ives'")
     )
+
+
+def test_classes_that_ids_say_are_tables():
+    facts = [("city/waco", "in", "state/texas"), ("city/ely", "in", "state/ohio")]
+    facts += [
+        ("city/waco", "people", "9"),
+        ("state/texas", "area", "5"),
+        ("state/ohio", "area", "7"),
+    ]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    reader = SelectReader(Relational(sets))
+    assert set(reader.tables) == {"city", "state"}
+    assert told(sets, reader.read("SELECT COUNT(*) FROM city")) == {2}
+    assert told(sets, reader.read("SELECT in_area FROM city WHERE people > 3")) == {"5"}

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.typed_schema import with_id_classes
 from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
@@ -28,12 +27,10 @@ class LLMSelects(QuestionAnswering):
 
     @functools.cached_property
     def writer(self) -> SelectWriter:
-        """Asks the model; classes that ids say are tables, too."""
-        kg, _ = with_id_classes(self.planned.kg)
-        settings = self.planned.settings
-        return SelectWriter(
-            QuerySets(kg), self.planned.backend, self.planned.encoder, repair=settings.repair
-        )
+        """Asks the model."""
+        planned = self.planned
+        sets, repair = QuerySets(planned.kg), planned.settings.repair
+        return SelectWriter(sets, planned.backend, planned.encoder, repair=repair)
 
     def answer(
         self,
