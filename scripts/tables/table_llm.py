@@ -92,6 +92,8 @@ EXPERIMENTS = {
         (
             Arm("reader", "reader", ask=None),
             Arm("reader, model where unsure", "reader"),
+            Arm("reader, model chooses alone", "reader", {"judge.write": "false"}),
+            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
         ),
         linked=True,
     ),
@@ -105,6 +107,7 @@ EXPERIMENTS = {
             Arm("llm-planned, paths", "llm-planned"),
             Arm("llm-planned, graph", "llm-planned", {"ask": "graph"}),
             Arm("llm-planned, steps", "llm-planned", {"ask": "steps"}),
+            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
         ),
         linked=True,
     ),
@@ -114,6 +117,8 @@ EXPERIMENTS = {
         (
             Arm("reader", "reader", ask=None),
             Arm("reader, model where unsure", "reader"),
+            Arm("reader, model chooses alone", "reader", {"judge.write": "false"}),
+            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
         ),
         linked=True,
     ),
