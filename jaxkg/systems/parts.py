@@ -43,7 +43,8 @@ class OfferSettings(Checked):
         seed: of the order of a list.
         write: where an answer stays withheld, let the model write a SELECT over the graph's tables,
             which is executed; of a system that executes query graphs.
-        likely: least log-probability of a SELECT that is answered by, where the endpoint tells it.
+        likely: least chance of a SELECT that is answered by, where the endpoint tells
+            log-probabilities.
     """
 
     judge: Literal["readings", "paths"] = "readings"
@@ -54,7 +55,7 @@ class OfferSettings(Checked):
     prompts: Literal["list", "point"] = "list"
     seed: int = 0
     write: bool = True
-    likely: float = -2.5
+    likely: Share = 0.57
 
 
 @dataclasses.dataclass(frozen=True)
