@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,8 @@ def build(name, says, *wishes, ask="unsure"):
     backend = Scripted(says)
     wished = wishes_from(["encoder=hashing", *wishes])
     parts = Parts(KG, lambda *step: None, backend, wishes=wished, ask_model=ask)
-    return build_system(name, parts), parts, backend
+    system: Any = build_system(name, parts)
+    return system, parts, backend
 
 
 def writes(sql, likelihood=-1.0):
