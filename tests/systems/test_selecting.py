@@ -44,7 +44,7 @@ STRANGE = Question("strange", "Zorbed quix before flimming?")
 """Nothing of it is a word of the graph."""
 
 
-def build(name, says, *wishes, ask="unsure"):
+def build(name, says, *wishes, ask: Any = "unsure"):
     backend = Scripted(says)
     wished = wishes_from(["encoder=hashing", *wishes])
     parts = Parts(KG, lambda *step: None, backend, wishes=wished, ask_model=ask)
