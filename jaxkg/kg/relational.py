@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -34,8 +34,8 @@ _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
-_FOLLOWED = 0.5
-"""Share of a relation's ends that must have facts for these to be columns, too."""
+_TOGETHER = 0.5
+"""Share of a relation's heads that have a more frequent one, too, which is of the same things."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -291,15 +291,28 @@ class Relational:
         return made
 
     def _apart(self, heads: np.ndarray) -> Iterable[np.ndarray]:
-        """Entities without a class, those that share relations together."""
+        """Entities without a class, those together that have the same frequent relation.
+
+        Rarer relations go with it that half of their heads have beside it; by most of them it is
+        decided where an entity has several frequent ones, or none.
+        """
         own = self._triples[self._among(heads)[self._triples[:, 0]]]
-        group = np.arange(self.kg.num_relations)
-        by_head: dict[int, int] = {}
-        for head, relation in np.unique(own[:, :2], axis=0).tolist():
-            first = by_head.setdefault(head, relation)
-            if group[first] != group[relation]:
-                group[group == group[relation]] = group[first]
-        of = np.array([group[by_head[head]] for head in heads.tolist()], np.int64)
+        pairs = np.unique(own[:, :2], axis=0)
+        relations, counts = np.unique(pairs[:, 1], return_counts=True)
+        group = np.zeros(self.kg.num_relations, np.int64)
+        leaders: list[np.ndarray] = []
+        for relation in relations[np.argsort(-counts, kind="stable")].tolist():
+            having = self._among(pairs[pairs[:, 1] == relation, 0])
+            shares = [having[some].sum() / having.sum() for some in leaders]
+            if not shares or max(shares) < _TOGETHER:
+                leaders.append(np.flatnonzero(having))
+                shares.append(1.0)
+            group[relation] = int(np.argmax(shares))
+        counted = np.zeros((self.kg.num_entities, len(leaders)), np.int32)
+        np.add.at(counted, (pairs[:, 0], group[pairs[:, 1]]), 1)
+        for place, some in enumerate(leaders):
+            counted[some, place] += self.kg.num_relations
+        of = counted[heads].argmax(axis=1)
         for one in np.unique(of).tolist():
             yield heads[of == one]
 
@@ -347,9 +360,11 @@ class Relational:
                 take(f"{label} {self.schema.names[relation]}", there, further)
         return Table(name, source, len(heads), columns)
 
-    def _word(self, kinds: Iterable[int]) -> str:
+    def _word(self, kinds: Mapping[int, np.ndarray]) -> str:
         """What a table of these classes is called."""
         first, *others = kinds
+        if first == -1 and list(map(min, self._kinds)).count(-1) > 1:
+            return f"with {self.schema.names[self._relations(kinds[-1]).most_common(1)[0][0]]}"
         if first == -1 or others:
             return _ROW if first == -1 else _THING
         return self.kg.name(first) if first >= 0 else self._by_id[-2 - first]

@@ -267,3 +267,18 @@ def test_classes_that_ids_say_are_tables():
     assert set(reader.tables) == {"city", "state"}
     assert told(sets, reader.read("SELECT COUNT(*) FROM city")) == {2}
     assert told(sets, reader.read("SELECT in_area FROM city WHERE people > 3")) == {"5"}
+
+
+def test_things_without_a_class_are_told_apart_by_their_relations():
+    facts = [(f"M{at}", "by", f"P{at % 3}") for at in range(6)]
+    facts += [(f"M{at}", "year", f"199{at}") for at in range(6)]
+    facts += [(f"P{at}", "town", "Ely") for at in range(3)] + [("P0", "award", "Cup")]
+    facts += [("M1", "award", "Cup"), ("M2", "award", "Cup"), ("P1", "born", "1950")]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    tables = {table.name: table for table in Relational(sets).tables}
+    assert {name: table.size for name, table in tables.items()} == {"with_by": 6, "with_town": 3}
+    assert list(tables["with_town"].columns) == ["name", "town", "award", "born"]
+    assert {"award", "by_town", "by_award"} <= set(tables["with_by"].columns)
+    reader = SelectReader(Relational(sets))
+    found = reader.read("SELECT name FROM with_by WHERE by_town = 'Ely' AND award IS NOT NULL")
+    assert told(sets, found) == {"M1", "M2"}
