@@ -122,8 +122,8 @@ class Relational:
     def tables(self) -> tuple[Table, ...]:
         """The tables, that with the most rows first."""
         names: set[str] = set()
-        made = [self._table(kinds, names) for kinds in self._kinds]
-        return tuple(sorted(made, key=lambda table: -table.size))
+        tables = [self._table(kinds, names) for kinds in self._kinds]
+        return tuple(sorted(tables, key=lambda table: -table.size))
 
     def projected(self, text: str, encode: Encode | None, *, tokens: int) -> tuple[Table, ...]:
         """The tables with the columns that a question most likely needs, all where they fit.
@@ -144,34 +144,34 @@ class Relational:
             if encode is not None:
                 near = [a + b for a, b in zip(near, (self._vectors(encode) @ encode([text])[0]))]
             order = sorted(order, key=lambda i: (-round(near[i], DIGITS), i))
-        kept = set[int]()
+        likely = set[int]()
         for place in order:
             left -= len(lines[place][1].line) + 3
             if left < 0:
                 break
-            kept.add(place)
-        made = []
+            likely.add(place)
+        tables = []
         for table in self.tables:
-            some = {c.name: c for i, (t, c) in enumerate(lines) if t is table and i in kept}
-            if some and NAME in table.columns:
-                some = {NAME: table.columns[NAME], **some}
-            made += [dataclasses.replace(table, columns=some)] if some else []
-        return tuple(made)
+            columns = {c.name: c for i, (t, c) in enumerate(lines) if t is table and i in likely}
+            if columns and NAME in table.columns:
+                columns = {NAME: table.columns[NAME], **columns}
+            tables += [dataclasses.replace(table, columns=columns)] if columns else []
+        return tuple(tables)
 
     def places(self, node: int, most: int = 3) -> tuple[str, ...]:
         """Columns that an entity stands in, `table.column`, itself first."""
-        found: dict[str, None] = {}
+        columns: dict[str, None] = {}
         into = self._triples[self._triples[:, 2] == node]
         names = {self.kg.relations[r]: into[into[:, 1] == r, 0] for r in set(into[:, 1].tolist())}
         for table in self.tables:
             if NAME in table.columns and node in self._rows(table):
-                found[f"{table.name}.{NAME}"] = None
+                columns[f"{table.name}.{NAME}"] = None
         for table in self.tables:
             for column in table.columns.values():
                 heads = names.get(column.path[0], ()) if len(column.path) == 1 else ()
                 if not self._rows(table).isdisjoint(map(int, heads)):
-                    found[f"{table.name}.{column.name}"] = None
-        return tuple(found)[:most]
+                    columns[f"{table.name}.{column.name}"] = None
+        return tuple(columns)[:most]
 
     def _rows(self, table: Table) -> frozenset[int]:
         if table.name not in self._sets:
@@ -199,14 +199,14 @@ class Relational:
 
     def holder(self, table: Table, text: str) -> Column | None:
         """The one column of names or texts that something called so stands in; None of several."""
-        found = [
+        columns = [
             column
             for column in table.columns.values()
             if column.kind == "text"
             and len(column.path) < 2
             and self.matches(column, table, text, whole=True)
         ]
-        return found[0] if len(found) == 1 else None
+        return columns[0] if len(columns) == 1 else None
 
     def date(self, column: Column, table: Table, text: str) -> str:
         """A date as ISO 8601 writes it: as it is, or as a column that writes it so means it.
@@ -233,19 +233,19 @@ class Relational:
 
     def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
         """What of a column has all of these parts in its name, in this order."""
-        found = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
+        pattern = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
         ends = self._ends(column, table)
-        return tuple(row for row in ends if found.search(self.kg.name(row)))
+        return tuple(row for row in ends if pattern.search(self.kg.name(row)))
 
     def _known(self, column: Column, table: Table) -> dict[str, list[int]]:
-        at = (table.name, *column.path)
-        if at not in self._keys:
+        key = (table.name, *column.path)
+        if key not in self._keys:
             known: dict[str, list[int]] = {}
             for row in self._ends(column, table):
                 for name in {self.kg.name(row), *self.kg.aliases.get(row, ())}:
                     known.setdefault(word_key(name), []).append(row)
-            self._keys[at] = known
-        return self._keys[at]
+            self._keys[key] = known
+        return self._keys[key]
 
     def _ends(self, column: Column, table: Table) -> list[int]:
         node = table.source
@@ -280,15 +280,15 @@ class Relational:
         said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
-            group = next((some for some in groups if _alike(relations, said[some[0]])), None)
+            group = next((others for others in groups if _alike(relations, said[others[0]])), None)
             if group is None:
                 groups.append([kind])
             else:
                 group.append(kind)
-        made = [{kind: self._heads[kind] for kind in group} for group in groups]
+        tables = [{kind: self._heads[kind] for kind in group} for group in groups]
         if -1 in self._heads:
-            made += [{-1: rows} for rows in self._apart(self._heads[-1])]
-        return made
+            tables += [{-1: rows} for rows in self._apart(self._heads[-1])]
+        return tables
 
     def _apart(self, heads: np.ndarray) -> Iterable[np.ndarray]:
         """Entities without a class, those together that have the same frequent relation.
@@ -303,18 +303,18 @@ class Relational:
         leaders: list[np.ndarray] = []
         for relation in relations[np.argsort(-counts, kind="stable")].tolist():
             having = self._among(pairs[pairs[:, 1] == relation, 0])
-            shares = [having[some].sum() / having.sum() for some in leaders]
+            shares = [having[rows].sum() / having.sum() for rows in leaders]
             if not shares or max(shares) < _TOGETHER:
                 leaders.append(np.flatnonzero(having))
                 shares.append(1.0)
             group[relation] = int(np.argmax(shares))
         counted = np.zeros((self.kg.num_entities, len(leaders)), np.int32)
         np.add.at(counted, (pairs[:, 0], group[pairs[:, 1]]), 1)
-        for place, some in enumerate(leaders):
-            counted[some, place] += self.kg.num_relations
+        for place, rows in enumerate(leaders):
+            counted[rows, place] += self.kg.num_relations
         of = counted[heads].argmax(axis=1)
-        for one in np.unique(of).tolist():
-            yield heads[of == one]
+        for place in np.unique(of).tolist():
+            yield heads[of == place]
 
     def _relations(self, heads: np.ndarray) -> Counter[int]:
         own = self._triples[self._among(heads)[self._triples[:, 0]]]
@@ -388,11 +388,11 @@ class Relational:
 
     def _source(self, kinds: dict[int, np.ndarray], relations: Counter[int]) -> q.Node:
         rows = sum(map(len, kinds.values()))
-        told = len(kinds) == 1 and min(kinds) >= 0
+        is_class = len(kinds) == 1 and min(kinds) >= 0
         own = {
             self.kg.relations[relation]: count
             for relation, count in relations.items()
-            if not told and count == len(distinct(self._facts[relation][:, 0]))
+            if not is_class and count == len(distinct(self._facts[relation][:, 0]))
         }  # what nothing else has
         for name, count in own.items():
             if count == rows:
@@ -407,8 +407,8 @@ class Relational:
         kind = (self.sets.values.relation_kinds.get(path[-1]) if path else None) or "text"
         kind = "text" if kind not in ("number", "date") else kind
         told_as = self._date if kind == "date" else self.kg.name
-        told = dict.fromkeys(told_as(end) for end in ends[:_SAMPLE] if self.kg.has_name(end))
-        values = [*told]
+        names = dict.fromkeys(told_as(end) for end in ends[:_SAMPLE] if self.kg.has_name(end))
+        values = [*names]
         listed = len(values) <= _LISTED and len(ends) <= _SAMPLE
         listed &= all(len(value) <= _LONGEST for value in values) and kind == "text"
         shown = values if listed else values[:_SHOWN]
@@ -437,8 +437,8 @@ class Relational:
         return np.split(self._triples[order], ends[:-1])
 
 
-def _alike(some: Counter[int], others: Counter[int]) -> bool:
-    return len(some.keys() & others.keys()) > _ALIKE * len(some.keys() | others.keys())
+def _alike(relations: Counter[int], others: Counter[int]) -> bool:
+    return len(relations.keys() & others.keys()) > _ALIKE * len(relations.keys() | others.keys())
 
 
 def _identifier(text: str, used: set[str]) -> str:

@@ -36,6 +36,8 @@ _AGREES = 3.0
 """What a reading of confidence 1 adds to the log-probability of a SELECT that answers the same."""
 _LEVEL, _SLOPE = 2.1, 0.72
 """Of the log-odds of a SELECT by that sum; fitted on 44 of a model of 1.5 billion weights."""
+_USUAL = -2.5
+"""Log-probability of a SELECT where the endpoint does not tell it."""
 _SHOWN, _OTHERS = 5, 3
 """Answers in the preview of a reading, and readings of a withheld answer."""
 _MOST_RELATIONS = 2000
@@ -109,10 +111,10 @@ class SelectWriter:
         """
         columns = sum(len(table.columns) for table in self.relational.tables)
         wanted, notes = [], []
-        for (text, question_id), some in zip(questions, links, strict=True):
+        for (text, question_id), mentions in zip(questions, links, strict=True):
             tables = self.relational.projected(text, self.encode, tokens=self.tokens)
             lines = "\n".join(table.definition() for table in tables).split("\n")
-            names = self._names(text, some)
+            names = self._names(text, mentions)
             pattern = select_pattern(tables)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
@@ -134,11 +136,11 @@ class SelectWriter:
             return None
 
         outcomes = ask_selects(self.backend, wanted, check=check, repair=self.repair)
-        made = []
+        replies = []
         for place, (outcome, note) in enumerate(zip(outcomes, notes)):
             sql = outcome.value.sql if outcome.value is not None else ""
-            made.append(Written(queries.get(place), sql, outcome, note))
-        return made
+            replies.append(Written(queries.get(place), sql, outcome, note))
+        return replies
 
     def _names(self, text: str, links: Sequence[Link]) -> tuple[str, ...]:
         """What a question names, with the columns that each stands in."""
@@ -148,11 +150,11 @@ class SelectWriter:
             for link in links
             if (link.chosen and link.score >= _SURE) or word_key(link.name) in words
         }
-        told = []
+        lines = []
         for entity, name in [*named.items()][:_NAMES]:
             if places := self.relational.places(self.sets.kg.entity(entity)):
-                told.append(f"'{name}' is in {' and '.join(places)}")
-        return tuple(told)
+                lines.append(f"'{name}' is in {' and '.join(places)}")
+        return tuple(lines)
 
 
 class SelectedQA(QuestionAnswering):
@@ -179,25 +181,27 @@ class SelectedQA(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """Answer all questions, then let the model write for those that are withheld."""
-        found = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
-        return self._written(found)
+        answers = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
+        return self._written(answers)
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, what the system considered, and what the model wrote."""
-        found, stages = self.inner.traced(question)
-        [answer] = self._written([found])
-        told = tuple(TraceNode(note, kept=True) for note in answer.notes if note.startswith(_WROTE))
-        return answer, (*stages, TraceNode("written by the model", below=told))
+        answers, stages = self.inner.traced(question)
+        [answer] = self._written([answers])
+        nodes = tuple(
+            TraceNode(note, kept=True) for note in answer.notes if note.startswith(_WROTE)
+        )
+        return answer, (*stages, TraceNode("written by the model", below=nodes))
 
-    def _written(self, found: Sequence[Answer]) -> list[Answer]:
-        places = [at for at, each in enumerate(found) if each.abstained and each.error is None]
-        asked = [found[at] for at in places]
+    def _written(self, answers: Sequence[Answer]) -> list[Answer]:
+        places = [i for i, each in enumerate(answers) if each.abstained and each.error is None]
+        asked = [answers[place] for place in places]
         texts = [(each.question, each.question_id) for each in asked]
         written = self.writer.write(texts, [each.topics for each in asked])
-        answers = list(found)
-        for at, answer, one in zip(places, asked, written):
-            answers[at] = self._decided(answer, one)
-        return answers
+        decided = list(answers)
+        for place, answer, reply in zip(places, asked, written):
+            decided[place] = self._decided(answer, reply)
+        return decided
 
     def _decided(self, answer: Answer, written: Written) -> Answer:
         """An answer by what the model wrote, or the withheld one with why it stays so."""
@@ -205,14 +209,17 @@ class SelectedQA(QuestionAnswering):
         usage = answer.usage + outcome.usage
         notes = tuple(filter(None, (written.note, outcome.note)))
         if outcome.error is not None:
-            stays = f"{_WROTE} nothing that can be read ({outcome.error}: {outcome.detail})"
-            return dataclasses.replace(answer, usage=usage, notes=(*answer.notes, *notes, stays))
+            failed = f"{outcome.error}: {outcome.detail}"
+            notes = (*answer.notes, *notes, f"{_WROTE} nothing that can be read ({failed})")
+            # A reply that cannot be read leaves the answer as it was; other failures are failures.
+            error = None if outcome.error in ("unparsed", "budget") else failed
+            return dataclasses.replace(answer, usage=usage, notes=notes, error=error)
         if written.query is None:
             notes = (*answer.notes, *notes, f"{_WROTE} nothing")
             return dataclasses.replace(answer, usage=usage, notes=notes)
-        sets, told = self.writer.sets, f"{_WROTE} {written.sql}"
+        sets, note = self.writer.sets, f"{_WROTE} {written.sql}"
         result = sets.execute(written.query)
-        made = query_answer(
+        cited = query_answer(
             sets,
             written.query,
             result,
@@ -220,36 +227,35 @@ class SelectedQA(QuestionAnswering):
             topics=answer.topics,
             most=_CITED,
         )
-        if made.abstained is not None or result.empty:
-            told = (*answer.notes, *notes, f"{told}, which finds nothing")
-            return dataclasses.replace(answer, usage=usage, notes=told)
+        if cited.abstained is not None or result.empty:
+            notes = (*answer.notes, *notes, f"{note}, which finds nothing")
+            return dataclasses.replace(answer, usage=usage, notes=notes)
         chance = self._chance(answer, written.likelihood, result)
         if chance >= self.likely:
             return dataclasses.replace(
-                made,
+                cited,
                 question_id=answer.question_id,
                 system=answer.system,
                 plan=(PlanCandidate((), chance, used=True),),
-                notes=(*made.notes, *notes, told),
+                notes=(*cited.notes, *notes, note),
                 usage=usage,
                 readings=answer.readings,
             )
-        names = tuple(shortened(entity.name) for entity in made.entities[:_SHOWN])
-        more = len(made.entities) - len(names)
+        names = tuple(shortened(entity.name) for entity in cited.entities[:_SHOWN])
+        more = len(cited.entities) - len(names)
         query = q.query_to_dict(written.query)
-        own = OtherReading(made.reading or written.sql, chance, names, more, query)
+        own = OtherReading(cited.reading or written.sql, chance, names, more, query)
         others = (other for other in answer.readings if other.reading != own.reading)
         return dataclasses.replace(
             answer,
             usage=usage,
-            notes=(*answer.notes, *notes, f"{told}, but is not sure of it"),
+            notes=(*answer.notes, *notes, f"{note}, but is not sure of it"),
             readings=(own, *others)[:_OTHERS],
         )
 
     def _chance(self, answer: Answer, likelihood: float | None, result: Result) -> float:
-        """How likely the model's SELECT is meant, and right; 1 where the endpoint does not tell."""
-        if likelihood is None:
-            return 1.0
+        """How likely the model's SELECT is meant, and right."""
+        likelihood = _USUAL if likelihood is None else likelihood
         agrees = 0.0
         for reading in answer.readings:
             if reading.query is not None and reading.confidence > agrees:
@@ -261,5 +267,5 @@ class SelectedQA(QuestionAnswering):
 
 def _said(result: Result) -> tuple[str, bytes]:
     """What a query graph answers."""
-    told = result.kind in ("entities", "table")
-    return result.words, np.sort(result.rows).tobytes() if told else b""
+    has_rows = result.kind in ("entities", "table")
+    return result.words, np.sort(result.rows).tobytes() if has_rows else b""

@@ -97,6 +97,24 @@ def test_an_answer_stays_withheld_where_that_is_no_answer(sql, likelihood, why):
     assert len(backend.requests) == answer.usage.calls == 1
 
 
+@pytest.mark.parametrize(("error", "failed"), [("timeout", True), ("budget", False)])
+def test_a_call_that_fails_leaves_the_answer_withheld_and_is_told(error, failed):
+    reply = Reply(error=error, detail="too slow")
+    system, _, _ = build("reader", lambda request: reply, "judge.prompts=list")
+    answer = system.ask(STRANGE)
+    assert answer.abstained
+    assert (answer.error == f"{error}: too slow") == failed
+    assert f"({error}: too slow)" in answer.notes[-1]
+
+
+def test_where_no_likelihood_is_told_a_select_is_as_likely_as_usual():
+    sql = "SELECT student FROM loan WHERE back > due"
+    system, _, _ = build("reader", writes(sql, None))
+    answer = system.ask(STRANGE)
+    assert [entity.name for entity in answer.entities] == ["Ada Quill"]
+    assert answer.plan[0].probability == pytest.approx(0.574, abs=0.001)
+
+
 def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
     system, _, backend = build("reader", writes("SELECT due FROM loan"))
     answer = system.ask("What is the price of the Orion lamp?")

@@ -100,19 +100,19 @@ class SelectReader:
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, at = [], 0
+    tokens, start = [], 0
     text = text.strip().rstrip(";").strip()
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    while start < len(text):
+        match = _TOKEN.match(text, start)
         if match is None:
-            raise JaxkgError(f"no SELECT: {text[at : at + 40]!r} cannot be read")
+            raise JaxkgError(f"no SELECT: {text[start : start + 40]!r} cannot be read")
         kind = match.lastgroup or ""
         said = match[kind]
         if kind == "text":
             said = said[1:-1].replace("''", "'")
-        found.append(("word" if kind == "quoted" else kind, said))
-        at = match.end()
-    return found
+        tokens.append(("word" if kind == "quoted" else kind, said))
+        start = match.end()
+    return tokens
 
 
 class _Reading:
@@ -120,7 +120,7 @@ class _Reading:
 
     def __init__(self, reader: SelectReader, tokens: list[tuple[str, str]]) -> None:
         self.relational, self.kg, self.tables = reader.relational, reader.kg, reader.tables
-        self.tokens, self.at = tokens, 0
+        self.tokens, self.place = tokens, 0
         self.table: Table = self._from()
         self.items: list[_Item] = []
 
@@ -131,9 +131,9 @@ class _Reading:
         while self._take(","):
             items.append(self._item())
         self._need("from")
-        self.at += 1
+        self.place += 1
         if self._take("as") or (self._kind() == "word" and self._word() not in _CLAUSES):
-            self.at += 1
+            self.place += 1
         if self._word() in ("join", "inner", "left", ",", "natural", "cross", "right", "full"):
             raise JaxkgError("a join: its columns already follow the relations of one table")
         node = self.table.source
@@ -160,8 +160,8 @@ class _Reading:
         if self._take("limit"):
             n = int(self._value("number"))
         self._take(";")
-        if self.at < len(self.tokens):
-            raise JaxkgError(f"what stands at {self.tokens[self.at][1]!r} is not read")
+        if self.place < len(self.tokens):
+            raise JaxkgError(f"what stands at {self.tokens[self.place][1]!r} is not read")
         if group is not None:
             return self._grouped(node, items, group, having, order, largest, n)
         return self._told(node, items, order, largest, n, distinct)
@@ -226,14 +226,14 @@ class _Reading:
             return columns.index(cell) + 1
 
         by = place(order) if order and order.column != group else 0
-        kept = ()
+        bounds = ()
         if having is not None:
             item, comparison, number = having
-            kept = (q.Having(place(item), comparison, q.Value("number", number)),)
+            bounds = (q.Having(place(item), comparison, q.Value("number", number)),)
         if not columns:  # which groups there are
             return _steps(node, group.path)
         return q.Rows(
-            node, tuple(columns), group.path, kept, by, largest or not by, 1, n if by else 0
+            node, tuple(columns), group.path, bounds, by, largest or not by, 1, n if by else 0
         )
 
     def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
@@ -247,10 +247,10 @@ class _Reading:
         return item, sign, self._value("number")
 
     def _either(self, node: q.Node) -> q.Node:
-        found = [self._both(node)]
+        parts = [self._both(node)]
         while self._take("or"):
-            found.append(self._both(node))
-        return found[0] if len(found) == 1 else q.Union(tuple(found))
+            parts.append(self._both(node))
+        return parts[0] if len(parts) == 1 else q.Union(tuple(parts))
 
     def _both(self, node: q.Node) -> q.Node:
         node = self._condition(node)
@@ -262,9 +262,9 @@ class _Reading:
         if self._take("not"):
             return q.Difference(node, self._condition(node))
         if self._take("("):
-            found = self._either(node)
+            inside = self._either(node)
             self._need(")")
-            return found
+            return inside
         if self._kind() in ("text", "number"):  # a value before its column
             value = self._next()
             sign = self._sign()
@@ -297,9 +297,9 @@ class _Reading:
         if self._take("between"):
             low = self._next()
             self._need("and")
-            found = self._compared(node, column, ">=", low)
-            found = self._compared(found, column, "<=", self._next())
-            return q.Difference(node, found) if denied else found
+            within = self._compared(node, column, ">=", low)
+            within = self._compared(within, column, "<=", self._next())
+            return q.Difference(node, within) if denied else within
         sign = self._sign()
         if self._kind() == "word" and self._word() not in ("true", "false"):
             other = self._column()
@@ -317,9 +317,9 @@ class _Reading:
         if column.kind == "date":
             whole = q.Value("date", self.relational.date(column, self.table, text))
             if sign in ("=", "!="):
-                found = q.Where(node, column.path, "in", whole)
+                same = q.Where(node, column.path, "in", whole)
                 having = q.Intersection((node, self._having_any(column)))
-                return found if sign == "=" else q.Difference(having, found)
+                return same if sign == "=" else q.Difference(having, same)
             return q.Where(node, column.path, sign, whole)
         if sign not in ("=", "!="):
             raise JaxkgError(f"{column.name} holds texts, which compare by = and != alone")
@@ -337,7 +337,7 @@ class _Reading:
         if not rows and column.listed and text.lower() in (*_TRUE, *_FALSE):
             same = _TRUE if text.lower() in _TRUE else _FALSE
             rows = tuple(
-                row for one in same for row in self.relational.matches(column, self.table, one)
+                row for word in same for row in self.relational.matches(column, self.table, word)
             )
         if not rows:
             raise JaxkgError(f"nothing of {column.name} is called {text!r}")
@@ -367,7 +367,7 @@ class _Reading:
             return _Item(None)
         by = _AGGREGATES.get(self._word())
         if by is not None and self._word(1) == "(":
-            self.at += 2
+            self.place += 2
             distinct = self._take("distinct")
             column = None if self._take("*") else self._column()
             self._need(")")
@@ -385,19 +385,19 @@ class _Reading:
 
     def _alias(self) -> None:
         if self._take("as"):
-            self.at += 1
+            self.place += 1
 
     def _column(self) -> Column:
         kind, name = self._next()
         if self._word() == ".":
-            self.at += 1
+            self.place += 1
             kind, name = self._next()
-        found = self.table.columns.get(name) or self.table.columns.get(name.lower())
-        if found is None and name.lower() == NAME:
+        column = self.table.columns.get(name) or self.table.columns.get(name.lower())
+        if column is None and name.lower() == NAME:
             return Column(NAME, (), "text", (), False)
-        if kind != "word" or found is None:
+        if kind != "word" or column is None:
             raise JaxkgError(f"{self.table.name} has no column {name!r}")
-        return found
+        return column
 
     def _from(self) -> Table:
         words = [said.lower() for _, said in self.tokens]
@@ -411,17 +411,17 @@ class _Reading:
         return self.tables[name.lower()]
 
     def _kind(self) -> str:
-        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+        return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
 
     def _word(self, ahead: int = 0) -> str:
-        at = self.at + ahead
-        if at >= len(self.tokens) or self.tokens[at][0] == "text":
+        ahead_of = self.place + ahead
+        if ahead_of >= len(self.tokens) or self.tokens[ahead_of][0] == "text":
             return ""
-        return self.tokens[at][1].lower()
+        return self.tokens[ahead_of][1].lower()
 
     def _take(self, word: str) -> bool:
         there = self._word() == word
-        self.at += there
+        self.place += there
         return there
 
     def _need(self, word: str) -> None:
@@ -429,10 +429,10 @@ class _Reading:
             raise JaxkgError(f"{word.upper()} is missing before {self._word() or 'the end'!r}")
 
     def _next(self) -> tuple[str, str]:
-        if self.at >= len(self.tokens):
+        if self.place >= len(self.tokens):
             raise JaxkgError("it ends too early")
-        self.at += 1
-        return self.tokens[self.at - 1]
+        self.place += 1
+        return self.tokens[self.place - 1]
 
     def _value(self, *kinds: str) -> str:
         kind, said = self._next()

@@ -48,8 +48,8 @@ class LLMSelects(QuestionAnswering):
         linked.clock.skip()
         share = linked.clock.usage(len(questions))
         answers = []
-        for question, topics, one in zip(questions, linked.topics, written):
-            answer = self._told(question, one)
+        for question, topics, reply in zip(questions, linked.topics, written):
+            answer = self._told(question, reply)
             notes = (*notes_on(topics, complete=True), *answer.notes)
             answers.append(
                 dataclasses.replace(
