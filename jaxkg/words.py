@@ -16,6 +16,8 @@ TOPIC_WORD = "\x02topic"
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _JOINT = re.compile(r"\.(?=/)")
 _SEPARATORS = re.compile(r"[/#.:]+")
+_EITHER = re.compile(r"[^\W\d]\w?/\w+|\w+/\w{1,2}|[A-Z]\w*/\w+")
+"""Two words, or short forms of them, with a stroke between: M/F, km/h, Price/unit."""
 _DOUBLED = re.compile(r"__+")
 _DASHES = re.compile(r"[_-]+")
 _JOINERS = "\u200c\u200d"
@@ -97,6 +99,8 @@ def relation_words(relation: str) -> str:
     ('birth place', 'directed by')
     >>> relation_words("__film__film__country"), relation_words("has__part")
     ('film country', 'has part')
+    >>> relation_words("M/F"), relation_words("G/house"), relation_words("person/born")
+    ('m/f', 'g/house', 'born')
     """
     name = relation.removeprefix("^")
     if not any(map(str.isspace, name)):
@@ -106,6 +110,8 @@ def relation_words(relation: str) -> str:
 
 
 def _schema_words(name: str) -> str:
+    if _EITHER.fullmatch(name):
+        return _opened(name)
     dotted = _DOUBLED.sub(".", name) if name.count("__") > 1 else name
     parts = [part for part in _SEPARATORS.split(dotted) if part]
     if not parts or not any(map(str.isalpha, parts[-1])):
