@@ -9,6 +9,7 @@ import pytest
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.select import SelectReader, select_pattern
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.relational import Relational
@@ -156,6 +157,11 @@ def test_first_rows_groups_and_several_columns(fleet):
         ("SELECT name FROM vessel; DROP TABLE vessel", "'DROP' is not read"),
         ("SELECT name FROM vessel WHERE kind LIKE '%x%'", "nothing of kind is like"),
         ("", "no SELECT"),
+        ("SELECT name FROM vessel LIMIT 3", "LIMIT without ORDER BY"),
+        ("SELECT name FROM vessel ORDER BY length LIMIT 1.5", "LIMIT 1.5"),
+        ("SELECT name FROM vessel ORDER BY length, width LIMIT 1", "ORDER BY several"),
+        ("SELECT town FROM vessel GROUP BY town, kind", "GROUP BY several"),
+        ("SELECT name, COUNT(*) > 0 FROM vessel", "stands alone"),
     ],
 )
 def test_what_is_not_read_is_said(fleet, text, why):
@@ -174,6 +180,31 @@ def test_a_pattern_lets_what_can_be_read_pass(fleet):
         assert re.fullmatch(pattern, f"SELECT name FROM vessel{clause}"), clause
     assert not re.fullmatch(pattern, "SELECT weight FROM vessel")
     assert not re.fullmatch(pattern, "DROP TABLE vessel")
+
+
+def test_whatever_is_written_is_read_or_refused(fleet):
+    _, sets, reader = fleet
+    rng = random.Random(11)
+    text = (
+        "SELECT FROM vessel WHERE AND OR NOT NULL IS IN LIKE BETWEEN GROUP BY HAVING ORDER LIMIT "
+        "COUNT SUM MAX DISTINCT AS DESC ( ) , * . = < > != 'Ely' 'x' 5 -1.5 1.5 name kind town "
+        "length width built vessel_2 ; ''"
+    )
+    words = text.split()
+    read = 0
+    for _ in range(3000):
+        parts = f"SELECT {rng.choice(COLUMNS)} FROM vessel{where(rng)}".split()
+        for _ in range(rng.randint(0, 4)):
+            place = rng.randrange(len(parts))
+            parts[place : place + rng.randint(0, 1)] = [rng.choice(words)]
+        try:
+            query = reader.read(" ".join(parts))
+        except JaxkgError:
+            continue
+        if refusal(sets.values, query) is None:
+            sets.execute(query)
+            read += 1
+    assert read > 300
 
 
 def test_what_rows_refer_to_stands_in_columns_of_theirs():

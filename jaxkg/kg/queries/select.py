@@ -126,7 +126,7 @@ class _Reading:
 
     def query(self) -> q.Query:
         self._need("select")
-        distinct = self._take("distinct")
+        self._take("distinct")  # answers are sets
         self.items = items = [self._item()]
         while self._take(","):
             items.append(self._item())
@@ -143,8 +143,8 @@ class _Reading:
         if self._take("group"):
             self._need("by")
             group = self._column()
-            while self._take(","):
-                self._column()
+            if self._take(","):
+                raise JaxkgError("GROUP BY several columns is not read")
         having = self._having() if self._take("having") else None
         order, largest = None, False
         if self._take("order"):
@@ -152,28 +152,25 @@ class _Reading:
             order = self._item()
             largest = self._take("desc")
             self._take("asc")
-            while self._take(","):
-                self._item()
-                self._take("desc")
-                self._take("asc")
+            if self._take(","):
+                raise JaxkgError("ORDER BY several columns is not read")
         n = 0
         if self._take("limit"):
-            n = int(self._value("number"))
+            number = self._value("number")
+            if not number.isdecimal() or number == "0":
+                raise JaxkgError(f"LIMIT {number}: a whole number is meant, from 1 on")
+            n = int(number)
+            if order is None:
+                raise JaxkgError("LIMIT without ORDER BY would leave it open which rows are meant")
         self._take(";")
         if self.place < len(self.tokens):
             raise JaxkgError(f"what stands at {self.tokens[self.place][1]!r} is not read")
         if group is not None:
             return self._grouped(node, items, group, having, order, largest, n)
-        return self._told(node, items, order, largest, n, distinct)
+        return self._plain(node, items, order, largest, n)
 
-    def _told(
-        self,
-        node: q.Node,
-        items: Sequence[_Item],
-        order: _Item | None,
-        largest: bool,
-        n: int,
-        distinct: bool,
+    def _plain(
+        self, node: q.Node, items: Sequence[_Item], order: _Item | None, largest: bool, n: int
     ) -> q.Query:
         """What a SELECT without groups means."""
         if order is not None and n:
@@ -214,7 +211,7 @@ class _Reading:
     ) -> q.Query:
         """A row for each group, told by what the rows have in one column."""
         if not group.path:
-            return self._told(node, items, order, largest, n, True)
+            return self._plain(node, items, order, largest, n)
         own = [item for item in items if item.column is None or item.column.path != group.path]
         own = own or ([order] if order and order.by != "value" else [])
         columns = [self._cell(item, grouped=True) for item in own]
@@ -237,6 +234,8 @@ class _Reading:
         )
 
     def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
+        if item.by == "exists":
+            raise JaxkgError("a yes or no stands alone")
         if item.by == "count" and grouped and not item.distinct:
             return q.Column((), "count")
         by: Any = item.by
