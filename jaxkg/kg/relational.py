@@ -18,7 +18,7 @@ import numpy as np
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import MARK, word_key
-from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.windows import NONE
@@ -34,6 +34,9 @@ _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
+_FOLLOWED, _MOST_FOLLOWED = 0.1, 30
+"""Share of what a relation leads to that must have a further one for that to be a column, and how
+many of these are."""
 _TOGETHER = 0.5
 """Share of a relation's heads that have a more frequent one, too, which is of the same things."""
 
@@ -137,16 +140,18 @@ class Relational:
             Tables in their order, those without a column left out.
         """
         lines = [(t, c) for t in self.tables for c in t.columns.values()]
-        left = _LETTERS * tokens - sum(len(table.definition(())) for table in self.tables)
+        heads = {table.name: len(table.definition(())) for table in self.tables}
+        left = _LETTERS * tokens
         order = range(len(lines))
-        if sum(len(column.line) + 3 for _, column in lines) > left:
+        if sum(heads.values()) + sum(len(column.line) + 3 for _, column in lines) > left:
             near = [_NEAR * (len(column.path) < 2) for _, column in lines]
             if encode is not None:
                 near = [a + b for a, b in zip(near, (self._vectors(encode) @ encode([text])[0]))]
             order = sorted(order, key=lambda i: (-round(near[i], DIGITS), i))
         likely = set[int]()
         for place in order:
-            left -= len(lines[place][1].line) + 3
+            table, column = lines[place]
+            left -= len(column.line) + 3 + heads.pop(table.name, 0)
             if left < 0:
                 break
             likely.add(place)
@@ -296,8 +301,7 @@ class Relational:
         Rarer relations go with it that half of their heads have beside it; by most of them it is
         decided where an entity has several frequent ones, or none.
         """
-        own = self._triples[self._among(heads)[self._triples[:, 0]]]
-        pairs = np.unique(own[:, :2], axis=0)
+        pairs = self._pairs(heads)
         relations, counts = np.unique(pairs[:, 1], return_counts=True)
         group = np.zeros(self.kg.num_relations, np.int64)
         leaders: list[np.ndarray] = []
@@ -316,9 +320,14 @@ class Relational:
         for place in np.unique(of).tolist():
             yield heads[of == place]
 
+    def _pairs(self, heads: np.ndarray) -> np.ndarray:
+        """[P, 2] int32, heads with their relations, each once; triples are ordered by heads."""
+        column = self._triples[:, 0]
+        rows = spread(np.searchsorted(column, heads), np.searchsorted(column, heads, "right"))
+        return np.unique(self._triples[rows, :2], axis=0)
+
     def _relations(self, heads: np.ndarray) -> Counter[int]:
-        own = self._triples[self._among(heads)[self._triples[:, 0]]]
-        pairs = np.unique(own[:, :2], axis=0)
+        pairs = self._pairs(heads)
         counts = Counter(pairs[:, 1].tolist())
         return Counter({r: n for r, n in counts.items() if r not in self.schema.types})
 
@@ -354,7 +363,9 @@ class Relational:
             if 2 * len(own) < len(ends) or not own:
                 continue
             onwards = self._relations(np.array(own))
-            for relation, _ in onwards.most_common():
+            for relation, count in onwards.most_common(_MOST_FOLLOWED):
+                if count < _FOLLOWED * len(own):
+                    break
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])
                 take(f"{label} {self.schema.names[relation]}", there, further)

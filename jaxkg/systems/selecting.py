@@ -25,8 +25,8 @@ from jaxkg.limits import shortened
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 
-TOKENS = 1500
-"""Of the tables' definitions at most, as estimated: small servers hold 4,096 in all."""
+TOKENS = 800
+"""Of the tables' definitions at most, as estimated: two cores read some 100 a second."""
 _NAMES, _SURE = 8, 0.85
 """Names that are told of, and the linker's score from which on one is not a guess."""
 _CITED = 200

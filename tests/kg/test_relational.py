@@ -241,6 +241,11 @@ def test_only_the_likeliest_columns_are_shown_where_not_all_fit(fleet):
 
     [table] = relational.projected("what width", encode, tokens=20)
     assert list(table.columns) == ["name", "width"]
+    facts = [(f"{kind}{at}", f"size {kind}", str(at)) for kind in range(90) for at in range(2)]
+    facts += [(f"{kind}{at}", "is a", f"kind {kind}") for kind in range(90) for at in range(2)]
+    many = Relational(QuerySets(KnowledgeGraph.from_triples(facts)))
+    assert len(many.tables) == 90
+    assert 2 < len(many.projected("what size", None, tokens=150)) < 20
     assert relational.projected("what width", None, tokens=1000) == relational.tables
 
 
