@@ -102,6 +102,7 @@ class Relational:
     """The tables of a graph.
 
     Example:
+        >>> from jaxkg.kg import KnowledgeGraph
         >>> kg = KnowledgeGraph.from_triples([
         ...     ("Ann", "is a", "person"), ("Bo", "is a", "person"), ("Ann", "boss", "Bo"),
         ...     ("Ann", "age", "41"), ("Bo", "age", "52")])
