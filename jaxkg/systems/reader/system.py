@@ -413,8 +413,8 @@ class Reader(QuestionAnswering):
         )
 
     @property
-    def encoder(self) -> TextEncoder:
-        """What compares words of questions with those of the graph."""
+    def encoder(self) -> TextEncoder | None:
+        """What compares words of questions with those of the graph; None where nothing does."""
         return self.readings.vectors.encoder
 
     @property
