@@ -22,7 +22,7 @@ from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.windows import NONE
-from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema, id_classes
+from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
 from jaxkg.limits import shortened
 
 NAME = "name"
@@ -254,15 +254,12 @@ class Relational:
         return self._keys[key]
 
     def _ends(self, column: Column, table: Table) -> list[int]:
-        node = table.source
-        for relation in column.path:
-            node = q.Step(node, (relation,))
-        return self.sets.execute(node).rows.tolist()
+        return self.sets.execute(steps(table.source, column.path)).rows.tolist()
 
     @functools.cached_property
     def _by_id(self) -> list[str]:
         """Classes that ids say; where they do, no relation says any."""
-        return sorted(set(id_classes(self.kg).values()))
+        return sorted(set(self.schema.by_id.values()))
 
     @functools.cached_property
     def _heads(self) -> dict[int, np.ndarray]:
@@ -273,11 +270,10 @@ class Relational:
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
         heads = distinct(triples[~of_type, 0])
-        if self._by_id:
-            of = id_classes(self.kg)
-            for row in heads.tolist():
-                if (word := of.get(self.kg.entity_ids[row])) is not None:
-                    kinds[row] = -2 - self._by_id.index(word)
+        codes = {word: -2 - place for place, word in enumerate(self._by_id)}
+        for row in heads.tolist() if codes else ():
+            if (word := self.schema.by_id.get(self.kg.entity_ids[row])) is not None:
+                kinds[row] = codes[word]
         return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
 
     @functools.cached_property
@@ -360,7 +356,7 @@ class Relational:
             take(label, path, ends)
             beyond.append((label, path, ends))
         for label, path, ends in beyond:
-            own = [end for end in ends if self._headed[end]]
+            own = [end for end in ends if self.schema.headed[end]]
             if 2 * len(own) < len(ends) or not own:
                 continue
             onwards = self._relations(np.array(own))
@@ -427,10 +423,6 @@ class Relational:
         told_of = () if len(path) > 1 else tuple(shortened(v)[:_LONGEST] for v in shown)
         return Column(name, path, kind, told_of, listed)
 
-    @functools.cached_property
-    def _headed(self) -> np.ndarray:
-        return np.bincount(self._triples[:, 0], minlength=self.kg.num_entities) > 0
-
     def _among(self, nodes: np.ndarray) -> np.ndarray:
         """[N] bool, which entities these are."""
         there = np.zeros(self.kg.num_entities, bool)
@@ -447,6 +439,13 @@ class Relational:
         order = np.argsort(self._triples[:, 1], kind="stable")
         ends = np.cumsum(np.bincount(self._triples[:, 1], minlength=self.kg.num_relations))
         return np.split(self._triples[order], ends[:-1])
+
+
+def steps(node: q.Node, path: Sequence[str]) -> q.Node:
+    """What a path of relations leads to from a source, one after another."""
+    for relation in path:
+        node = q.Step(node, (relation,))
+    return node
 
 
 def _alike(relations: Counter[int], others: Counter[int]) -> bool:

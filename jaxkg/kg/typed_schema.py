@@ -158,7 +158,7 @@ class TypedSchema:
         best = told.most_common(1)
         if best and 2 * best[0][1] >= len(nodes):
             return best[0][0]
-        texts = [self.kg.name(node) for node in nodes if not self._headed[node]]
+        texts = [self.kg.name(node) for node in nodes if not self.headed[node]]
         years = sum(bool(_YEAR.fullmatch(text)) for text in texts)
         for kind in ("number", "date"):
             if texts and 2 * sum(looks(kind, text) for text in texts) > len(nodes):
@@ -298,7 +298,7 @@ class TypedSchema:
         for relation, end in own[:, 1:].tolist():
             if relation in self.types:
                 return self.kg.name(end)
-        if self._by_id and (told := self._by_id.get(self.kg.entity_ids[node])):
+        if self.by_id and (told := self.by_id.get(self.kg.entity_ids[node])):
             return told
         dotted = Counter(
             parts[-2]
@@ -308,7 +308,8 @@ class TypedSchema:
         return dotted.most_common(1)[0][0].replace("_", " ") if dotted else ""
 
     @functools.cached_property
-    def _by_id(self) -> dict[str, str]:
+    def by_id(self) -> dict[str, str]:
+        """Class of each entity whose id says one."""
         return id_classes(self.kg)
 
     @functools.cached_property
@@ -322,5 +323,6 @@ class TypedSchema:
         )
 
     @functools.cached_property
-    def _headed(self) -> np.ndarray:
+    def headed(self) -> np.ndarray:
+        """[N] bool, which entities have facts of their own."""
         return np.bincount(self.kg.triples[:, 0], minlength=self.kg.num_entities) > 0

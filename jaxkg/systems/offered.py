@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,15 +25,15 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.limits import shortened
 from jaxkg.readings import say
-from jaxkg.records import OtherReading, Question, TraceNode
+from jaxkg.records import OtherReading, Question, RankedEntity, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages
 from jaxkg.systems.parts import OfferSettings
 
-_CITED = 200
+CITED = 200
 """Answers whose walks are spelt out."""
 _SHOWN = 5
 """Answers in the preview of a reading."""
-_OTHERS = 3
+OTHERS = 3
 """Readings that an answer tells beside its own, or a withheld one tells."""
 _TRIED = 4
 """Relation paths executed at most for each reading that is offered."""
@@ -131,7 +132,7 @@ class OfferedQA(QuestionAnswering):
         for place, (answer, some) in enumerate(zip(found, offers)):
             chosen = None
             answer = dataclasses.replace(
-                answer, system=answer.system + JUDGED, readings=answer.readings[:_OTHERS]
+                answer, system=answer.system + JUDGED, readings=answer.readings[:OTHERS]
             )
             if place in told:
                 answer, chosen = self._decided(answer, some, told[place])
@@ -167,7 +168,7 @@ class OfferedQA(QuestionAnswering):
         ]
         if chosen.own:
             note = f"{among} and keeps to the system's own"
-            readings = tuple(some for some in others if some != others[0])[:_OTHERS]
+            readings = tuple(some for some in others if some != others[0])[:OTHERS]
             return (
                 dataclasses.replace(answer, notes=(*answer.notes, note), readings=readings),
                 best,
@@ -184,7 +185,7 @@ class OfferedQA(QuestionAnswering):
             note = f"{among}: {why}"
             return (
                 dataclasses.replace(
-                    answer, notes=(*answer.notes, note), readings=tuple(others[:_OTHERS])
+                    answer, notes=(*answer.notes, note), readings=tuple(others[:OTHERS])
                 ),
                 None,
             )
@@ -196,7 +197,7 @@ class OfferedQA(QuestionAnswering):
             self.sets.execute(chosen.query),
             question=answer.question,
             topics=answer.topics,
-            most=_CITED,
+            most=CITED,
         )
         clock.end("cite")
         before = answer.notes
@@ -217,7 +218,7 @@ class OfferedQA(QuestionAnswering):
                 rationale=answer.rationale,
                 dropped=answer.dropped,
                 refused=answer.refused,
-                readings=tuple(others[1 : 1 + _OTHERS]),
+                readings=tuple(others[1 : 1 + OTHERS]),
                 retrieved=answer.retrieved,
             ),
             best,
@@ -273,10 +274,7 @@ class OfferedQA(QuestionAnswering):
                 yield Offer(other, query=q.query_from_dict(other.query))
 
     def _own(self, answer: Answer, words: str, confidence: float) -> Offer:
-        names = [shortened(each.name) for each in answer.entities[:_SHOWN]]
-        more = len(answer.entities) - len(names)
-        reading = OtherReading(words, min(1.0, confidence), tuple(names), more, answer.query)
-        return Offer(reading, own=True)
+        return Offer(previewed(words, confidence, answer.entities, answer.query), own=True)
 
     def _paths(self, answer: Answer) -> tuple[list[Offer], float]:
         """Relation paths that answer differently, likeliest first, and how sure the own one is."""
@@ -351,6 +349,17 @@ class OfferedQA(QuestionAnswering):
             steps = [hop.split("|") for hop in relations]
             relations = ["|".join(dict.fromkeys((*hop, *map(q.inverse, hop)))) for hop in steps]
         return q.path_query(topics, relations, returns=returns)
+
+
+def previewed(
+    words: str,
+    confidence: float,
+    entities: Sequence[RankedEntity],
+    query: Mapping[str, Any] | None,
+) -> OtherReading:
+    """A reading in words with its first answers."""
+    names = tuple(shortened(each.name) for each in entities[:_SHOWN])
+    return OtherReading(words, min(1.0, confidence), names, len(entities) - len(names), query)
 
 
 def _nth(number: int) -> str:

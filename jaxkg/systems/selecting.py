@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 
@@ -21,16 +22,14 @@ from jaxkg.kg.queries.select import SelectReader, select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.relational import Relational
 from jaxkg.kg.typed_schema import Encode
-from jaxkg.limits import shortened
-from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
+from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
+from jaxkg.systems.offered import CITED, OTHERS, previewed
 
 TOKENS = 800
 """Of the tables' definitions at most, as estimated: two cores read some 100 a second."""
 _NAMES, _SURE = 8, 0.85
 """Names that are told of, and the linker's score from which on one is not a guess."""
-_CITED = 200
-"""Answers whose walks are spelt out."""
 _WROTE = "the model wrote"
 _AGREES = 3.0
 """What a reading of confidence 1 adds to the log-probability of a SELECT that answers the same."""
@@ -38,8 +37,6 @@ _LEVEL, _SLOPE = 2.1, 0.72
 """Of the log-odds of a SELECT by that sum; fitted on 44 of a model of 1.5 billion weights."""
 _USUAL = -2.5
 """Log-probability of a SELECT where the endpoint does not tell it."""
-_SHOWN, _OTHERS = 5, 3
-"""Answers in the preview of a reading, and readings of a withheld answer."""
 _MOST_RELATIONS = 2000
 """Graphs of more relations are no tables that anybody would write."""
 
@@ -90,7 +87,11 @@ class SelectWriter:
         self.sets, self.backend, self.encode = sets, backend, encode
         self.tokens, self.repair = tokens, repair
         self.relational = Relational(sets)
-        self.reader = SelectReader(self.relational)
+
+    @functools.cached_property
+    def reader(self) -> SelectReader:
+        """Reads what is written; the tables are made when it is first asked for."""
+        return SelectReader(self.relational)
 
     @property
     def able(self) -> bool:
@@ -195,6 +196,8 @@ class SelectedQA(QuestionAnswering):
 
     def _written(self, answers: Sequence[Answer]) -> list[Answer]:
         places = [i for i, each in enumerate(answers) if each.abstained and each.error is None]
+        if not places:
+            return list(answers)
         asked = [answers[place] for place in places]
         texts = [(each.question, each.question_id) for each in asked]
         written = self.writer.write(texts, [each.topics for each in asked])
@@ -225,7 +228,7 @@ class SelectedQA(QuestionAnswering):
             result,
             question=answer.question,
             topics=answer.topics,
-            most=_CITED,
+            most=CITED,
         )
         if cited.abstained is not None or result.empty:
             notes = (*answer.notes, *notes, f"{note}, which finds nothing")
@@ -241,16 +244,14 @@ class SelectedQA(QuestionAnswering):
                 usage=usage,
                 readings=answer.readings,
             )
-        names = tuple(shortened(entity.name) for entity in cited.entities[:_SHOWN])
-        more = len(cited.entities) - len(names)
         query = q.query_to_dict(written.query)
-        own = OtherReading(cited.reading or written.sql, chance, names, more, query)
+        own = previewed(cited.reading or written.sql, chance, cited.entities, query)
         others = (other for other in answer.readings if other.reading != own.reading)
         return dataclasses.replace(
             answer,
             usage=usage,
             notes=(*answer.notes, *notes, f"{note}, but is not sure of it"),
-            readings=(own, *others)[:_OTHERS],
+            readings=(own, *others)[:OTHERS],
         )
 
     def _chance(self, answer: Answer, likelihood: float | None, result: Result) -> float:

@@ -274,6 +274,8 @@ def test_dates_are_told_in_one_form_and_read_in_both():
     assert told(sets, reader.read("SELECT name FROM sample WHERE taken LIKE '2023-07%'")) == {
         "S2", "S3"
     }  # fmt: skip
+    others = reader.read("SELECT name FROM sample WHERE taken NOT LIKE '2023-07%'")
+    assert told(sets, others) == {"S1"}
     assert told(sets, reader.read("SELECT name FROM sample WHERE hour < '08:00'")) == {"S1"}
     with pytest.raises(JaxkgError, match=r"no date '31\.02\.2023'"):
         reader.read("SELECT name FROM sample WHERE taken = '31.02.2023'")
@@ -318,3 +320,18 @@ def test_things_without_a_class_are_told_apart_by_their_relations():
     reader = SelectReader(Relational(sets))
     found = reader.read("SELECT name FROM with_by WHERE by_town = 'Ely' AND award IS NOT NULL")
     assert told(sets, found) == {"M1", "M2"}
+
+
+def test_columns_and_names_may_be_words_of_sql():
+    facts = [("S1", "from", "Ely"), ("S2", "from", "Select"), ("S1", "to", "Rye")]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    reader = SelectReader(Relational(sets))
+    assert told(sets, reader.read("SELECT from FROM row WHERE name = 'S1'")) == {"Ely"}
+    assert told(sets, reader.read("SELECT name FROM row WHERE from = 'Select'")) == {"S2"}
+
+
+def test_a_value_may_stand_before_its_column(fleet):
+    _, sets, reader = fleet
+    for text, other in (("6 < length", "length > 6"), ("6 >= length", "length <= 6")):
+        one, two = (reader.read(f"SELECT name FROM vessel WHERE {each}") for each in (text, other))
+        assert told(sets, one) == told(sets, two) != set()

@@ -52,7 +52,7 @@ def build(name, says, *wishes, ask: Any = "unsure"):
     return system, parts, backend
 
 
-def writes(sql, likelihood=-1.0):
+def writes(sql, likelihood: float | None = -1.0):
     return lambda request: Reply(json.dumps({"sql": sql}), likelihood=likelihood)
 
 
@@ -73,6 +73,9 @@ def test_what_the_model_writes_is_executed_and_cited(name, wishes):
     told = backend.requests[-1].messages[-1].content
     assert "CREATE TABLE loan ( -- 3 rows" in told
     assert "device_price REAL" in told
+    pattern = (backend.requests[-1].schema or {})["properties"]["sql"]["pattern"]
+    assert re.fullmatch(pattern, "SELECT student FROM loan WHERE back > due")
+    assert not re.fullmatch(pattern, "SELECT wings FROM loan")
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,20 @@ def test_a_call_that_fails_leaves_the_answer_withheld_and_is_told(error, failed)
     assert f"({error}: too slow)" in answer.notes[-1]
 
 
+def test_a_withheld_reading_that_answers_the_same_makes_a_select_likelier():
+    question = Question("unsure", "Orion lamp cost")
+    chances = []
+    for sql in ("SELECT price FROM device WHERE name = 'Orion lamp'", "SELECT born FROM student"):
+        wishes = ("threshold=0.999", "judge.likely=0")
+        system, _, _ = build("reader", writes(sql, -3.0), *wishes)
+        before = system.inner.ask(question)
+        assert before.abstained
+        chances.append(system.ask(question).plan[0].probability)
+    [same] = [each for each in before.readings if each.preview == ("40",)]
+    assert same.confidence > 0.01
+    assert chances[0] > chances[1] == pytest.approx(0.485, abs=0.001)
+
+
 def test_where_no_likelihood_is_told_a_select_is_as_likely_as_usual():
     sql = "SELECT student FROM loan WHERE back > due"
     system, _, _ = build("reader", writes(sql, None))
@@ -120,6 +137,7 @@ def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
     answer = system.ask("What is the price of the Orion lamp?")
     assert [entity.name for entity in answer.entities] == ["40"]
     assert backend.requests == []
+    assert "reader" not in vars(system.writer), "no tables are made for what is answered"
     silent, _, asked = build("reader", writes("SELECT due FROM loan"), "judge.write=false")
     assert silent.ask(STRANGE).abstained
     assert asked.requests == []

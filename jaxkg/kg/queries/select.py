@@ -9,13 +9,14 @@ relations, see `jaxkg.kg.relational`.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.relational import NAME, Column, Relational, Table
+from jaxkg.kg.relational import NAME, Column, Relational, Table, steps
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
@@ -25,7 +26,7 @@ _AGGREGATES: dict[str, Any] = {
     "count": "count", "sum": "sum", "avg": "mean", "min": "min", "max": "max",
 }  # fmt: skip
 _SWAPPED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEGATED: dict[str, Any] = {"=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
@@ -185,17 +186,17 @@ class _Reading:
         if item.by == "exists":
             return q.Exists(node)
         if item.by == "value":
-            return node if item.column is None else _steps(node, item.column.path)
+            return node if item.column is None else steps(node, item.column.path)
         if item.by == "count":
             if item.column is None or not item.column.path:
                 return q.Count(node)
             if item.distinct:
-                return q.Count(_steps(node, item.column.path))
+                return q.Count(steps(node, item.column.path))
             return q.Count(q.Intersection((node, self._having_any(item.column))))
         assert item.column is not None
         if item.by in ("min", "max"):
             best = q.Extreme(node, item.column.path, item.by == "max")
-            return _steps(best, item.column.path)
+            return steps(best, item.column.path)
         by: Any = item.by
         return q.Total(node, item.column.path, by)
 
@@ -228,7 +229,7 @@ class _Reading:
             item, comparison, number = having
             bounds = (q.Having(place(item), comparison, q.Value("number", number)),)
         if not columns:  # which groups there are
-            return _steps(node, group.path)
+            return steps(node, group.path)
         return q.Rows(
             node, tuple(columns), group.path, bounds, by, largest or not by, 1, n if by else 0
         )
@@ -287,8 +288,7 @@ class _Reading:
         if self._take("like"):
             parts = [part for part in self._value("text").split("%") if part]
             if column.kind == "date" and len(parts) == 1 and _DATE.fullmatch(parts[0].strip("-")):
-                value = q.Value("date", parts[0].strip("-"))
-                return q.Where(node, column.path, "in", value)
+                return self._on(node, column, parts[0].strip("-"), denied)
             rows = self.relational.within(column, self.table, parts)
             if not rows:
                 raise JaxkgError(f"nothing of {column.name} is like {'%'.join(parts)!r}")
@@ -314,12 +314,10 @@ class _Reading:
         if column.kind == "number" and (kind == "number" or re.fullmatch(r"-?[\d.]+", text)):
             return q.Where(node, column.path, sign, q.Value("number", text))
         if column.kind == "date":
-            whole = q.Value("date", self.relational.date(column, self.table, text))
+            date = self.relational.date(column, self.table, text)
             if sign in ("=", "!="):
-                same = q.Where(node, column.path, "in", whole)
-                having = q.Intersection((node, self._having_any(column)))
-                return same if sign == "=" else q.Difference(having, same)
-            return q.Where(node, column.path, sign, whole)
+                return self._on(node, column, date, sign == "!=")
+            return q.Where(node, column.path, sign, q.Value("date", date))
         if sign not in ("=", "!="):
             raise JaxkgError(f"{column.name} holds texts, which compare by = and != alone")
         if not self.relational.matches(column, self.table, text):
@@ -329,6 +327,13 @@ class _Reading:
             if other is not None and all(item.column != other for item in self.items):
                 column = other
         return self._among(node, column, self._ids(column, text), sign == "!=")
+
+    def _on(self, node: q.Node, column: Column, date: str, denied: bool) -> q.Node:
+        """What has a date within this one; where denied, another date."""
+        same = q.Where(node, column.path, "in", q.Value("date", date))
+        if not denied:
+            return same
+        return q.Difference(q.Intersection((node, self._having_any(column))), same)
 
     def _ids(self, column: Column, text: str) -> list[str]:
         """What of a column is called as a query writes it."""
@@ -348,7 +353,7 @@ class _Reading:
         if len(ids) == 1 and not denied:
             return q.Where(node, column.path, "=", ids[0])
         inside: q.Node = q.Entities(tuple(dict.fromkeys(ids)))
-        inside = _steps(inside, [q.inverse(relation) for relation in reversed(column.path)])
+        inside = steps(inside, [q.inverse(relation) for relation in reversed(column.path)])
         if denied:  # an empty cell is not told from others
             node = q.Intersection((node, self._having_any(column))) if column.path else node
             return q.Difference(node, inside)
@@ -359,7 +364,7 @@ class _Reading:
         if not column.path:
             return self.table.source
         *before, last = column.path
-        return _steps(q.Domain((last,)), [q.inverse(relation) for relation in reversed(before)])
+        return steps(q.Domain((last,)), [q.inverse(relation) for relation in reversed(before)])
 
     def _item(self) -> _Item:
         if self._take("*"):
@@ -399,15 +404,17 @@ class _Reading:
         return column
 
     def _from(self) -> Table:
-        words = [said.lower() for _, said in self.tokens]
+        words = ["" if kind == "text" else said.lower() for kind, said in self.tokens]
         if not words or words[0] != "select" or "from" not in words[:-1]:
             raise JaxkgError("no SELECT ... FROM a table")
         if words.count("select") > 1:
             raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
-        name = self.tokens[words.index("from") + 1][1]
-        if name.lower() not in self.tables:
-            raise JaxkgError(f"no table {name!r}; there are {', '.join(self.tables)}")
-        return self.tables[name.lower()]
+        # A column may be called so, too.
+        names = [after for word, after in itertools.pairwise(words) if word == "from"]
+        for name in names:
+            if name in self.tables:
+                return self.tables[name]
+        raise JaxkgError(f"no table {names[0]!r}; there are {', '.join(self.tables)}")
 
     def _kind(self) -> str:
         return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
@@ -442,7 +449,7 @@ class _Reading:
     def _sign(self) -> q.Comparison:
         _, said = self._next()
         sign: Any = {"<>": "!=", "==": "="}.get(said, said)
-        if sign not in _NEGATED:
+        if sign not in _SIGNS:
             raise JaxkgError(f"no comparison {said!r}")
         return sign
 
@@ -462,9 +469,3 @@ _CLAUSES = frozenset(
         "right",
     ]
 )
-
-
-def _steps(node: q.Node, path: Sequence[str]) -> q.Node:
-    for relation in path:
-        node = q.Step(node, (relation,))
-    return node

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
+from jaxkg.errors import JaxkgError
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on
@@ -27,10 +28,18 @@ class LLMSelects(QuestionAnswering):
 
     @functools.cached_property
     def writer(self) -> SelectWriter:
-        """Asks the model."""
+        """Asks the model.
+
+        Raises:
+            JaxkgError: the graph has no relation, or too many for tables.
+        """
         planned = self.planned
         sets, repair = QuerySets(planned.kg), planned.settings.repair
-        return SelectWriter(sets, planned.backend, planned.encoder, repair=repair)
+        writer = SelectWriter(sets, planned.backend, planned.encoder, repair=repair)
+        if not writer.able:
+            count = planned.kg.num_relations
+            raise JaxkgError(f"ask=sql: {count:,} relations make no tables; leave it out")
+        return writer
 
     def answer(
         self,
