@@ -103,9 +103,9 @@ ENTRIES = (
     Entry("proh", "proh.build", model="inside",
           about="planning and retrieval over a knowledge hypergraph, or over a graph's facts",
           needs="`--llm` for plans; `hypergraph build` for texts"),
-    Entry("llm-planned", "llm_planned.graphs", model="needed",
+    Entry("llm-planned", "llm_planned.build", model="needed",
           about="a language model plans, the plan is checked and executed; `--set ask=sql` plans "
-          "SELECTs over the graph's tables, `ask=graph` query graphs, `ask=steps` a step a call",
+          "SELECTs over the graph's tables, `ask=steps` a step a call",
           needs="`--llm`"),
     Entry("alone", "baselines:alone", model="needed", baseline=True,
           about="baseline: the language model answers from memory", needs="`--llm`"),

@@ -2,7 +2,8 @@
 
 A relation to things that have facts of their own is followed one step on, so a query needs no join:
 beside `manager` of an employee stands `manager_born`. Nothing is copied; a column is a path, and a
-table is the query graph of its rows.
+table is the query graph of its rows. Facts with properties (`jaxkg.kg.qualifiers`) are rows of a
+table of their relation. Of a hierarchy there is also a column of all that is above.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.link.folding import MARK, word_key
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
@@ -52,6 +54,7 @@ class Column:
         values: names of some of what stands there, or of all of it; none where a relation is
             followed to it.
         listed: whether these are all.
+        closure: whether the path, one relation, is followed on and on.
     """
 
     name: str
@@ -59,6 +62,16 @@ class Column:
     kind: str
     values: tuple[str, ...]
     listed: bool
+    closure: bool = False
+
+    def ends(self, rows: q.Node) -> q.Node:
+        """What stands in the column beside some rows."""
+        return q.Step(rows, self.path, closure="+") if self.closure else steps(rows, self.path)
+
+    def rows(self, ends: q.Node) -> q.Node:
+        """What some ends stand beside."""
+        back = [q.inverse(relation) for relation in reversed(self.path)]
+        return q.Step(ends, tuple(back), closure="+") if self.closure else steps(ends, back)
 
     @property
     def line(self) -> str:
@@ -68,6 +81,8 @@ class Column:
         'born REAL -- 1970, 1984, ...'
         """
         sort = {"number": "REAL", "date": "DATE"}.get(self.kind, "TEXT")
+        if self.closure:
+            return f"{self.name} {sort} -- at any depth"
         if not self.values:
             return f"{self.name} {sort}"
         values = self.values if sort == "REAL" else [f"'{value}'" for value in self.values]
@@ -254,7 +269,7 @@ class Relational:
         return self._keys[key]
 
     def _ends(self, column: Column, table: Table) -> list[int]:
-        return self.sets.execute(steps(table.source, column.path)).rows.tolist()
+        return self.sets.execute(column.ends(table.source)).rows.tolist()
 
     @functools.cached_property
     def _by_id(self) -> list[str]:
@@ -264,11 +279,12 @@ class Relational:
     @functools.cached_property
     def _heads(self) -> dict[int, np.ndarray]:
         """Entities with facts of their own, by class: its entity, or -2, -3, ... of those that ids
-        say; -1 of those without one."""
-        triples, types = self._triples, self.schema.types
-        of_type = np.isin(triples[:, 1], list(types))
+        say; -1 of those without one; of statements, N more than the entity of their relation."""
+        triples = self._triples
+        of_type = np.isin(triples[:, 1], list(self._types))
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
+        kinds[self._statements] += self.kg.num_entities
         heads = distinct(triples[~of_type, 0])
         codes = {word: -2 - place for place, word in enumerate(self._by_id)}
         for row in heads.tolist() if codes else ():
@@ -277,13 +293,28 @@ class Relational:
         return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
 
     @functools.cached_property
+    def _types(self) -> frozenset[int]:
+        """Relations that lead to what something is: a class, of statements their relation."""
+        names = self.sets.values.statements.relations[1:2]
+        return frozenset([*self.schema.types, *map(self.kg.relation_code, names)])
+
+    @functools.cached_property
+    def _hierarchies(self) -> frozenset[str]:
+        return frozenset(hierarchies(self.kg))
+
+    @functools.cached_property
+    def _statements(self) -> np.ndarray:
+        """Entities that are statements about facts."""
+        return self.sets.values.statements.node
+
+    @functools.cached_property
     def _kinds(self) -> list[dict[int, np.ndarray]]:
         """Rows of each table, by class: classes that have much the same relations are one table."""
         said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
             group = next((others for others in groups if _alike(relations, said[others[0]])), None)
-            if group is None:
+            if group is None or kind >= self.kg.num_entities:
                 groups.append([kind])
             else:
                 group.append(kind)
@@ -326,10 +357,10 @@ class Relational:
     def _relations(self, heads: np.ndarray) -> Counter[int]:
         pairs = self._pairs(heads)
         counts = Counter(pairs[:, 1].tolist())
-        return Counter({r: n for r, n in counts.items() if r not in self.schema.types})
+        return Counter({r: n for r, n in counts.items() if r not in self._types})
 
     def _table(self, kinds: dict[int, np.ndarray], names: set[str]) -> Table:
-        heads = np.concatenate([*kinds.values()])
+        heads = _all(kinds)
         relations = self._relations(heads)
         source = self._source(kinds, relations)
         name = _identifier(self._word(kinds), names)
@@ -339,6 +370,10 @@ class Relational:
         def take(label: str, path: tuple[str, ...], ends: Sequence[int]) -> None:
             column = self._column(_identifier(label, used), path, ends)
             columns[column.name] = column
+
+        def take_above(label: str, path: tuple[str, ...]) -> None:
+            above = Column(_identifier(f"all {label}", used), path, "text", (), False, closure=True)
+            columns[above.name] = above
 
         if any(map(self.kg.has_name, heads[:_SAMPLE].tolist())):
             take(NAME, (), heads.tolist())
@@ -352,8 +387,10 @@ class Relational:
         beyond = []
         for relation, _ in relations.most_common():
             ends = self._tails(heads, relation)
-            label, path = self.schema.names[relation], (self.kg.relations[relation],)
+            label, path = self._label(kinds, relation), (self.kg.relations[relation],)
             take(label, path, ends)
+            if path[0] in self._hierarchies:
+                take_above(label, path)
             beyond.append((label, path, ends))
         for label, path, ends in beyond:
             own = [end for end in ends if self.schema.headed[end]]
@@ -375,15 +412,33 @@ class Relational:
             return f"with {self.schema.names[self._relations(kinds[-1]).most_common(1)[0][0]]}"
         if first == -1 or others:
             return _ROW if first == -1 else _THING
-        return self.kg.name(first) if first >= 0 else self._by_id[-2 - first]
+        if first < -1:
+            return self._by_id[-2 - first]
+        return self.kg.name(first % self.kg.num_entities)
 
     def _owner(self, relation: int) -> str:
         """What the table is called that most heads of a relation are rows of."""
         heads = distinct(self._facts[relation][:, 0])
-        most = [
-            sum(int(np.isin(heads, rows).sum()) for rows in kinds.values()) for kinds in self._kinds
-        ]
-        return self._word(self._kinds[int(np.argmax(most))])
+        return self._word(self._home(heads))
+
+    def _home(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
+        """The rows of the table that has most of these."""
+        return max(self._kinds, key=lambda kinds: self._among(nodes)[_all(kinds)].sum())
+
+    def _label(self, kinds: Mapping[int, np.ndarray], relation: int) -> str:
+        """What a column is called: as its relation; a fact's end as the table that it is in."""
+        label, names = self.schema.names[relation], self.sets.values.statements.relations
+        facts = self.kg.relations[relation] in (*names[:1], *names[2:])
+        if not facts or min(kinds) < self.kg.num_entities:
+            return label
+        codes = [self.kg.relation_code(name) for name in (names[0], names[2])]
+        words = {}
+        for code in codes:
+            ends = np.array(self._tails(_all(kinds), code))
+            home = self._home(ends)
+            is_home = 2 * self._among(_all(home))[ends].sum() > len(ends)
+            words[code] = self._word(home) if is_home and len(home) == 1 else label
+        return words[relation] if len({*words.values()}) > 1 else label
 
     def _into(self, heads: np.ndarray) -> list[int]:
         """Relations that lead to entities without a name from what they belong to."""
@@ -407,8 +462,10 @@ class Relational:
                 return q.Domain((name,))
         if min(kinds) < 0:
             return q.Domain(tuple(own) or tuple(self.kg.relations[r] for r in relations))
-        ids = tuple(self.kg.entity_ids[kind] for kind in kinds)
-        back = tuple(q.inverse(self.kg.relations[r]) for r in sorted(self.schema.types))
+        kind_of_facts = min(kinds) >= self.kg.num_entities
+        ids = tuple(self.kg.entity_ids[kind % self.kg.num_entities] for kind in kinds)
+        types = self._types - self.schema.types if kind_of_facts else self.schema.types
+        back = tuple(q.inverse(self.kg.relations[r]) for r in sorted(types))
         return q.Step(q.Entities(ids), back)
 
     def _column(self, name: str, path: tuple[str, ...], ends: Sequence[int]) -> Column:
@@ -439,6 +496,10 @@ class Relational:
         order = np.argsort(self._triples[:, 1], kind="stable")
         ends = np.cumsum(np.bincount(self._triples[:, 1], minlength=self.kg.num_relations))
         return np.split(self._triples[order], ends[:-1])
+
+
+def _all(kinds: Mapping[int, np.ndarray]) -> np.ndarray:
+    return np.concatenate([*kinds.values()])
 
 
 def steps(node: q.Node, path: Sequence[str]) -> q.Node:

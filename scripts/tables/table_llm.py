@@ -105,7 +105,6 @@ EXPERIMENTS = {
             Arm("reader, model where unsure", "reader"),
             Arm("reader, model always", "reader", ask="always"),
             Arm("llm-planned, paths", "llm-planned"),
-            Arm("llm-planned, graph", "llm-planned", {"ask": "graph"}),
             Arm("llm-planned, steps", "llm-planned", {"ask": "steps"}),
             Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
         ),

@@ -335,3 +335,85 @@ def test_a_value_may_stand_before_its_column(fleet):
     for text, other in (("6 < length", "length > 6"), ("6 >= length", "length <= 6")):
         one, two = (reader.read(f"SELECT name FROM vessel WHERE {each}") for each in (text, other))
         assert told(sets, one) == told(sets, two) != set()
+
+
+PARTS = [("Wheel", "part of", "Axle"), ("Axle", "part of", "Car"), ("Car", "part of", "Fleet")]
+
+
+@pytest.fixture(scope="module")
+def films():
+    """Facts with properties, and a hierarchy."""
+    facts = [(name, "is a", "person") for name in ("Ann", "Bo")]
+    facts += [(name, "is a", "film") for name in ("Dawn", "Eve")]
+    facts += [("Ann", "born", "1970"), ("Bo", "born", "1964"), ("Ann", "seen", "2020-01-05")]
+    facts += [("Bo", "seen", "2020-01-02"), ("Dawn", "cost", "8"), ("Eve", "cost", "2"), *PARTS]
+    played = [("Ann", "plays in", "Dawn", "Cook"), ("Ann", "plays in", "Eve", "King")]
+    played += [("Bo", "plays in", "Eve", "Cook"), ("Bo", "edits", "Eve", "sound")]
+    for at, (who, did, film, role) in enumerate(played):
+        ends = ("subject", who), ("predicate", did), ("object", film), ("role", role)
+        facts += [(who, did, film), *((f"_:{at}", name, end) for name, end in ends)]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    return sets, SelectReader(Relational(sets))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("SELECT role FROM plays_in WHERE person = 'Ann' AND film = 'Eve'", {"King"}),
+        ("SELECT COUNT(*) FROM plays_in WHERE role = 'Cook'", {2.0}),
+        ("SELECT film FROM plays_in WHERE film_cost > 5", {"Dawn"}),
+        ("SELECT role FROM edits", {"sound"}),
+        ("SELECT name FROM row WHERE all_part_of = 'Fleet'", {"Wheel", "Axle", "Car"}),
+        ("SELECT name FROM row WHERE all_part_of != 'Car'", {"Car"}),
+        ("SELECT name FROM row WHERE all_part_of IN ('Axle', 'Fleet')", {"Wheel", "Axle", "Car"}),
+        ("SELECT all_part_of FROM row WHERE name = 'Axle'", {"Car", "Fleet"}),
+        ("SELECT COUNT(*) FROM row WHERE all_part_of IS NULL", {0.0}),
+        ("SELECT plays_in FROM person INTERSECT SELECT name FROM film WHERE cost < 5", {"Eve"}),
+        ("SELECT name FROM film EXCEPT SELECT edits FROM person", {"Dawn"}),
+        ("SELECT name FROM film UNION SELECT name FROM person WHERE born > 1965",
+         {"Dawn", "Eve", "Ann"}),
+        ("SELECT (SELECT cost FROM film WHERE name = 'Dawn') - "
+         "(SELECT cost FROM film WHERE name = 'Eve')", {6.0}),
+        ("SELECT (SELECT cost FROM film WHERE name = 'Dawn') / "
+         "(SELECT cost FROM film WHERE name = 'Eve')", {4.0}),
+        ("SELECT (SELECT born FROM person WHERE name = 'Ann') - "
+         "(SELECT born FROM person WHERE name = 'Bo')", {6.0}),
+        ("SELECT (SELECT seen FROM person WHERE name = 'Ann') - "
+         "(SELECT seen FROM person WHERE name = 'Bo')", {3.0}),
+        ("select (select born from person where name = 'Ann') < "
+         "(select born from person where name = 'Bo')", {0.0}),
+        ("SELECT (SELECT COUNT(*) FROM plays_in) - (SELECT COUNT(*) FROM edits)", {2.0}),
+    ],
+)  # fmt: skip
+def test_facts_with_properties_hierarchies_and_several_selects(films, text, wanted):
+    sets, reader = films
+    query = reader.read(text)
+    assert refusal(sets.values, query) is None
+    assert told(sets, query) == wanted
+
+
+def test_tables_of_facts_are_shown_with_the_classes_of_their_ends(films):
+    tables = films[1].tables
+    assert set(tables) == {"person", "film", "row", "plays_in", "edits"}
+    assert set(tables["plays_in"].columns) >= {"person", "film", "role", "film_cost"}
+    assert tables["row"].columns["all_part_of"].line == "all_part_of TEXT -- at any depth"
+    assert "all_plays_in" not in tables["person"].columns
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SELECT name, all_part_of FROM row", "all_part_of is of any depth"),
+        ("SELECT part_of FROM row GROUP BY all_part_of", "all_part_of is of any depth"),
+        ("SELECT name FROM row WHERE part_of = all_part_of", "all_part_of is of any depth"),
+        ("SELECT COUNT(*) FROM film UNION SELECT name FROM film", "UNION stands between"),
+        ("SELECT (SELECT name FROM film)", "of two SELECTs in brackets"),
+        ("SELECT (SELECT name FROM film) - (SELECT name FROM film) FROM row", "two SELECTs"),
+        ("SELECT (SELECT cost FROM film) * (SELECT cost FROM film)", "with '*' between them"),
+        ("SELECT (SELECT SUM(cost) FROM film) - (SELECT cost FROM film)", "only values and counts"),
+        ("SELECT name FROM film UNION", "no SELECT"),
+    ],
+)
+def test_what_several_selects_cannot_mean_is_said(films, text, why):
+    with pytest.raises(JaxkgError, match=re.escape(why)):
+        films[1].read(text)

@@ -11,6 +11,7 @@ from jaxkg.adjudicate.calls import selecting
 from jaxkg.adjudicate.calls.selecting import SelectReply
 from jaxkg.adjudicate.reading.parse import parse
 from jaxkg.adjudicate.requests import Reply
+from jaxkg.errors import JaxkgError
 from jaxkg.experiments.registry import build_system, faults
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.select import SelectReader
@@ -18,6 +19,7 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.relational import Relational
 from jaxkg.records import Question
 from jaxkg.settings import wishes_from
+from jaxkg.systems import selecting as systems_selecting
 from jaxkg.systems.parts import Parts
 
 LOANS = [
@@ -144,6 +146,16 @@ def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
     never, _, none = build("reader", writes("SELECT due FROM loan"), ask="never")
     assert never.ask(STRANGE).abstained
     assert none.requests == []
+
+
+def test_graphs_of_too_many_relations_are_no_tables(monkeypatch):
+    monkeypatch.setattr(systems_selecting, "_MOST_RELATIONS", KG.num_relations - 1)
+    system, _, backend = build("reader", writes("SELECT due FROM loan"))
+    assert system.ask(STRANGE).abstained
+    asks, _, _ = build("llm-planned", writes("SELECT due FROM loan"), "ask=sql")
+    with pytest.raises(JaxkgError, match="ask=sql: 9 relations make no tables; leave it out"):
+        asks.ask(STRANGE)
+    assert backend.requests == []
 
 
 def test_names_of_the_question_are_told_with_their_columns():

@@ -53,7 +53,6 @@ COSTS = (
     Cost("a SELECT (reader with --llm, where it withholds; llm-planned --set ask=sql)", 1, 130, 24),
     Cost("paths judged (--set judge=paths)", 1, 180, 32),
     Cost("llm-planned", 4.4, 70, 57),
-    Cost("llm-planned --set ask=graph", 1.6, 150, 75),
     Cost("llm-planned --set ask=steps", 2.5, 560, 18),
     Cost("reknos", 5, 1500, 150),
     Cost("proh (proh-l)", 15, 7900, 580),

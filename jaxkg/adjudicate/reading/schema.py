@@ -79,8 +79,7 @@ def bounded(
             too. A field of nothing offered stays free.
         most: items by field of a list. A list of offered values has as many as are offered at most.
         without: fields that are not asked for.
-        patterns: what the values of a field may be, as a regular expression, by path; beside those
-            that it is offered, if any.
+        patterns: what the values of a field may be, as a regular expression, by path.
 
     Raises:
         JaxkgError: it has no such field.
@@ -100,17 +99,11 @@ def bounded(
             node = _at(made, path)
             lists = _lists(made, node)
             leaf = lists[-1]["items"] if lists else node
-            offer = {"type": _kind(values), "enum": list(dict.fromkeys(values))}
-            if path in patterns:
-                leaf.pop("type")
-                leaf["anyOf"] = [offer, {"type": "string", "pattern": patterns[path]}]
-                continue
-            leaf.update(offer)
+            leaf.update(type=_kind(values), enum=list(dict.fromkeys(values)))
             if len(lists) == 1:
                 node["maxItems"] = len(leaf["enum"])
     for path, pattern in patterns.items():
-        if not offered.get(path):
-            _at(made, path)["pattern"] = pattern
+        _at(made, path)["pattern"] = pattern
     for path, count in most.items():
         node = _at(made, path)
         node["maxItems"] = min(count, node.get("maxItems", count))

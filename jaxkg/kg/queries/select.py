@@ -2,8 +2,9 @@
 
 What is read: columns, COUNT, SUM, AVG, MIN and MAX, DISTINCT, COUNT(*) > 0 for yes or no; WHERE
 with AND, OR, NOT, brackets, comparisons with values and with other columns, IN, BETWEEN, LIKE, IS
-NULL; GROUP BY, HAVING, ORDER BY, LIMIT. Joins and inner queries are refused: columns already follow
-relations, see `jaxkg.kg.relational`.
+NULL; GROUP BY, HAVING, ORDER BY, LIMIT; SELECTs with UNION, INTERSECT or EXCEPT between them, and
+`SELECT (SELECT ...) - (SELECT ...)`, also with / or a comparison. Joins and other inner queries are
+refused: columns already follow relations, see `jaxkg.kg.relational`.
 """
 
 from __future__ import annotations
@@ -16,17 +17,24 @@ from typing import Any
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.relational import NAME, Column, Relational, Table, steps
+from jaxkg.kg.relational import NAME, Column, Relational, Table
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
-    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[=<>(),*.;]))"""
+    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[-=<>(),*./;]))"""
 )
 _AGGREGATES: dict[str, Any] = {
     "count": "count", "sum": "sum", "avg": "mean", "min": "min", "max": "max",
 }  # fmt: skip
 _SWAPPED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+_COMBINED: dict[str, Any] = {
+    "union": lambda a, b: q.Union((a, b)),
+    "intersect": lambda a, b: q.Intersection((a, b)),
+    "except": q.Difference,
+}
+_NO_NODES = (q.Count, q.Total, q.Rows, q.Exists)
+_YEAR = re.compile(r"\d{4}")
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
@@ -52,7 +60,14 @@ def select_pattern(tables: Sequence[Table]) -> str:
     ...     "SELECT name FROM person WHERE name = 'Ann'", "SELECT age FROM person", "")]
     [True, False, True]
     """
-    return f"^({'|'.join(map(_table_pattern, tables))}|)$"
+    value = f"\\(({'|'.join(map(_value_pattern, tables))})\\)"
+    return f"^({'|'.join(map(_table_pattern, tables))}|SELECT {value} [-/=<>] {value}|)$"
+
+
+def _value_pattern(table: Table) -> str:
+    column = f"({'|'.join(map(re.escape, table.columns))})"
+    condition = f"{column} = {_TEXT}( AND {column} = {_TEXT})?"
+    return f"SELECT ({column}|COUNT\\(\\*\\)) FROM {re.escape(table.name)} WHERE {condition}"
 
 
 def _table_pattern(table: Table) -> str:
@@ -97,7 +112,50 @@ class SelectReader:
             JaxkgError: it is none, names a table, a column or a value that is not there, or asks
                 for what is not read; says which.
         """
-        return _Reading(self, _tokens(text)).query()
+        tokens = _tokens(text)
+        if [said.lower() for _, said in tokens[:3]] == ["select", "(", "select"]:
+            return self._calculated(tokens)
+        starts = [i for i, (kind, said) in enumerate(tokens) if _is_combined(kind, said)]
+        query = self._single(tokens[: starts[0]] if starts else tokens)[0]
+        for start, end in itertools.pairwise([*starts, len(tokens)]):
+            word = tokens[start][1].lower()
+            other = self._single(tokens[start + 1 : end])[0]
+            if isinstance(query, _NO_NODES) or isinstance(other, _NO_NODES):
+                raise JaxkgError(f"{word.upper()} stands between SELECTs of one column")
+            query = _COMBINED[word](query, other)
+        return query
+
+    def _single(self, tokens: list[tuple[str, str]]) -> tuple[q.Query, Column | None]:
+        """The query graph of one SELECT, and the column that it selects."""
+        reading = _Reading(self, tokens)
+        return reading.query(), reading.items[0].column
+
+    def _calculated(self, tokens: list[tuple[str, str]]) -> q.Query:
+        """SELECT (SELECT ...) - (SELECT ...)."""
+        ends = [i for i, token in enumerate(tokens) if token == ("sign", ")")]
+        middle = next((i + 1 for i in ends if tokens[i + 2 : i + 3] == [("sign", "(")]), None)
+        if middle is None or tokens[-1] != ("sign", ")"):
+            raise JaxkgError("of two SELECTs in brackets, and nothing else, one takes -, / or =")
+        left, column = self._single(tokens[2 : middle - 1])
+        right, _ = self._single(tokens[middle + 2 : -1])
+        values = (q.Total, q.Rows, q.Exists)
+        if isinstance(left, values) or isinstance(right, values):
+            raise JaxkgError("only values and counts are calculated with")
+        sign: Any = {"<>": "!="}.get(tokens[middle][1], tokens[middle][1])
+        if sign in _SIGNS:
+            return q.Compared(left, sign, right)
+        if sign not in ("-", "/"):
+            raise JaxkgError(f"two SELECTs with {sign!r} between them; there are -, /, = and <")
+        if sign == "/":
+            return q.Calculation(left, "ratio", right)
+        if isinstance(left, q.Count) or column is None or column.kind != "date":
+            return q.Calculation(left, "difference", right)
+        is_year = all(map(_YEAR.fullmatch, column.values))
+        return q.Calculation(left, "years" if is_year else "days", right)
+
+
+def _is_combined(kind: str, said: str) -> bool:
+    return kind == "word" and said.lower() in _COMBINED
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -186,19 +244,19 @@ class _Reading:
         if item.by == "exists":
             return q.Exists(node)
         if item.by == "value":
-            return node if item.column is None else steps(node, item.column.path)
+            return node if item.column is None else item.column.ends(node)
         if item.by == "count":
             if item.column is None or not item.column.path:
                 return q.Count(node)
             if item.distinct:
-                return q.Count(steps(node, item.column.path))
+                return q.Count(item.column.ends(node))
             return q.Count(q.Intersection((node, self._having_any(item.column))))
         assert item.column is not None
         if item.by in ("min", "max"):
-            best = q.Extreme(node, item.column.path, item.by == "max")
-            return steps(best, item.column.path)
+            best = q.Extreme(node, _path(item.column), item.by == "max")
+            return item.column.ends(best)
         by: Any = item.by
-        return q.Total(node, item.column.path, by)
+        return q.Total(node, _path(item.column), by)
 
     def _grouped(
         self,
@@ -211,9 +269,10 @@ class _Reading:
         n: int,
     ) -> q.Query:
         """A row for each group, told by what the rows have in one column."""
-        if not group.path:
+        per = _path(group)
+        if not per:
             return self._plain(node, items, order, largest, n)
-        own = [item for item in items if item.column is None or item.column.path != group.path]
+        own = [item for item in items if item.column is None or item.column.path != per]
         own = own or ([order] if order and order.by != "value" else [])
         columns = [self._cell(item, grouped=True) for item in own]
 
@@ -229,10 +288,8 @@ class _Reading:
             item, comparison, number = having
             bounds = (q.Having(place(item), comparison, q.Value("number", number)),)
         if not columns:  # which groups there are
-            return steps(node, group.path)
-        return q.Rows(
-            node, tuple(columns), group.path, bounds, by, largest or not by, 1, n if by else 0
-        )
+            return group.ends(node)
+        return q.Rows(node, tuple(columns), per, bounds, by, largest or not by, 1, n if by else 0)
 
     def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
         if item.by == "exists":
@@ -240,7 +297,7 @@ class _Reading:
         if item.by == "count" and grouped and not item.distinct:
             return q.Column((), "count")
         by: Any = item.by
-        return q.Column(() if item.column is None else item.column.path, by)
+        return q.Column(() if item.column is None else _path(item.column), by)
 
     def _having(self) -> tuple[_Item, q.Comparison, str]:
         item, sign = self._item(), self._sign()
@@ -302,7 +359,7 @@ class _Reading:
         sign = self._sign()
         if self._kind() == "word" and self._word() not in ("true", "false"):
             other = self._column()
-            return q.Match(node, column.path, sign, other.path)
+            return q.Match(node, _path(column), sign, _path(other))
         if self._word() == "(":
             raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
         return self._compared(node, column, sign, self._next())
@@ -350,10 +407,9 @@ class _Reading:
     def _among(self, node: q.Node, column: Column, ids: Sequence[str], denied: bool) -> q.Node:
         if not column.path and not denied and node == self.table.source:
             return q.Entities(tuple(dict.fromkeys(ids)))
-        if len(ids) == 1 and not denied:
+        if len(ids) == 1 and not denied and not column.closure:
             return q.Where(node, column.path, "=", ids[0])
-        inside: q.Node = q.Entities(tuple(dict.fromkeys(ids)))
-        inside = steps(inside, [q.inverse(relation) for relation in reversed(column.path)])
+        inside = column.rows(q.Entities(tuple(dict.fromkeys(ids))))
         if denied:  # an empty cell is not told from others
             node = q.Intersection((node, self._having_any(column))) if column.path else node
             return q.Difference(node, inside)
@@ -364,7 +420,9 @@ class _Reading:
         if not column.path:
             return self.table.source
         *before, last = column.path
-        return steps(q.Domain((last,)), [q.inverse(relation) for relation in reversed(before)])
+        return dataclasses.replace(column, path=tuple(before), closure=False).rows(
+            q.Domain((last,))
+        )
 
     def _item(self) -> _Item:
         if self._take("*"):
@@ -454,18 +512,14 @@ class _Reading:
         return sign
 
 
+def _path(column: Column) -> tuple[str, ...]:
+    """The path of a column that is followed as often as it is long."""
+    if column.closure:
+        raise JaxkgError(f"{column.name} is of any depth: it is compared by =, or stands alone")
+    return column.path
+
+
 _CLAUSES = frozenset(
-    [
-        "where",
-        "group",
-        "having",
-        "order",
-        "limit",
-        "join",
-        "inner",
-        "left",
-        "natural",
-        "cross",
-        "right",
-    ]
-)
+    ("where", "group", "having", "order", "limit", "join", "inner", "left", "natural", "cross",
+     "right")
+)  # fmt: skip

@@ -36,7 +36,6 @@ from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
 from jaxkg.systems.llm_planned.ways import Ways, ways_from
-from jaxkg.systems.parts import Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
@@ -50,9 +49,9 @@ class LLMPlannedSettings(Checked):
 
     Attributes:
         ask: what the model is asked for: relation "paths"; a SELECT over the graph's tables
-            ("sql"), see `SelectWriter`; a query "graph" with conditions, orders, counts and yes or
-            no; or such a graph in "steps", each chosen among what the graph has. Of a SELECT only
-            `repair` is of use, of a graph `offered` and `tokens` too, in steps `hops` as well.
+            ("sql"), see `SelectWriter`; or a query graph in "steps", each chosen among what the
+            graph has. Of a SELECT only `repair` is of use, of steps `offered`, `tokens` and `hops`
+            too.
         prompt: of "paths": "ours", one of the paths that exist, spelt out; or Appendix A as it is
             printed, without ("paper") or with the hop count of the gold path ("paper-hops"), which
             no user has.
@@ -71,7 +70,7 @@ class LLMPlannedSettings(Checked):
         batch_size: plans executed at a time.
     """
 
-    ask: Literal["paths", "graph", "steps", "sql"] = "paths"
+    ask: Literal["paths", "steps", "sql"] = "paths"
     prompt: Literal["ours", "paper", "paper-hops"] = "ours"
     hops: Count = 3
     mode: Literal["best", "union"] = "best"
@@ -311,14 +310,12 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
             replies[i] = dataclasses.replace(replies[i], plans=plans or replies[i].plans)
         return costs
 
-    def wanted(
-        self, linked: Linked, *, topicless: bool = False
-    ) -> tuple[list[Wanted], list[tuple[int, ...]]]:
-        """What a model is told of each question with topics, or of all; what all are offered."""
+    def wanted(self, linked: Linked) -> tuple[list[Wanted], list[tuple[int, ...]]]:
+        """What a model is told of each question with topics; what all are offered."""
         questions, topics = linked.questions, linked.topics
         told = self.settings.prompt == "paper-hops"
         offers = self.offer(linked.masked, topics)
-        there = [i for i, some in enumerate(topics) if topicless or some.entities]
+        there = [i for i, some in enumerate(topics) if some.entities]
         return [
             Wanted(
                 questions[i].text,
@@ -422,21 +419,3 @@ def _why_no_plan(reply: ReadPlans) -> str:
     if reply.dropped:
         return f"the plan names no relation of the graph: {', '.join(reply.dropped)}"
     return "the model finds no relations that answer"
-
-
-def planned_from_parts(parts: Parts) -> LLMPlannedQA:
-    """The system as the command builds it."""
-    assert parts.backend is not None
-    # Few relations are all offered, in an order that needs no weights.
-    wanted = "encoder" in parts.wishes or parts.kg.num_relations > MOST
-    own = ("encoder",) if wanted else ()
-    encoder = parts.encoder if wanted else None
-    return LLMPlannedQA.build(
-        parts.kg,
-        parts.backend,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=parts.settings(LLMPlannedSettings, *own, repair=parts.repair),
-        on_trace=parts.traces.append,
-        encoder=encoder,
-    )

@@ -5,7 +5,6 @@ import pytest
 from pydantic import BaseModel, Field
 
 from jaxkg.adjudicate.calls.planning import PlanReply
-from jaxkg.adjudicate.calls.querying import QueryReply
 from jaxkg.adjudicate.calls.super_relations import RelationScores
 from jaxkg.adjudicate.reading.schema import bounded, strict_schema, unbounded
 from jaxkg.errors import JaxkgError
@@ -68,13 +67,3 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
 def test_an_endpoint_without_lists_of_values_is_sent_the_form_alone():
     plan = bounded(strict_schema(PlanReply), offered={"hops": [f"r{n}" for n in range(40)]})
     assert unbounded(plan) == strict_schema(PlanReply)
-
-
-def test_what_is_offered_may_have_free_values_beside_it():
-    query = bounded(
-        strict_schema(QueryReply), offered={"lines": ["count"]}, patterns={"lines": "^where .+$"}
-    )
-    lines = query["properties"]["lines"]
-    choices = [{"type": "string", "enum": ["count"]}, {"type": "string", "pattern": "^where .+$"}]
-    assert lines["items"] == {"anyOf": choices}
-    assert "pattern" not in json.dumps(unbounded(query))
