@@ -495,12 +495,12 @@ def _whole_rows(
                 intake.leave_out(RAGGED)
                 continue
             intake.mended[MENDED] += 1
-        if len(cells) == len(columns) and (cells[key] or keyless):
-            yield number, cells
-            continue
         even = len(cells) == len(columns)
-        why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
-        intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
+        if even and (cells[key] or keyless):
+            yield number, cells
+        else:
+            why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
+            intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
 
 
 def _mended(cells: Sequence[str], width: int, separator: str) -> list[str]:
