@@ -64,6 +64,8 @@ def components(pairs: np.ndarray, count: int) -> np.ndarray:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
+    if not count:
+        return np.zeros(0, np.int32)
     pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
     ones = np.ones(len(pairs), np.int8)
     matrix = coo_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(count, count))
