@@ -70,7 +70,8 @@ def demo_training_questions() -> list[Question]:
     asked = {(q.topics[0], path) for q in _demo_questions() for path in q.paths}
     questions: list[Question] = []
     steps = _neighbours(graph)
-    for path, wordings in _templates():
+    for template in map(json.loads, _lines("templates.jsonl")):
+        path, wordings = tuple(template["path"]), template["wordings"]
         reached = {row: {row} for row in unique}
         for relation in path:
             code = graph.relation_code(relation)
@@ -104,12 +105,6 @@ def _lines(name: str) -> list[str]:
 
 def _table(name: str) -> Iterator[list[str]]:
     return (line.split("\t") for line in _lines(name))
-
-
-def _templates() -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    for line in _lines("templates.jsonl"):
-        row = json.loads(line)
-        yield tuple(row["path"]), row["wordings"]
 
 
 def _neighbours(graph: KnowledgeGraph) -> dict[tuple[int, int], set[int]]:

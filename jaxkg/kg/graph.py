@@ -238,6 +238,13 @@ class KnowledgeGraph:
         head, relation, tail = self.triples[row].tolist()
         return self.entity_ids[head], self.relations[relation], self.entity_ids[tail]
 
+    def row(self, triple: Sequence[str]) -> int:
+        """Return the row of a triple by (head id, relation name, tail id); -1 if there is none."""
+        head, relation, tail = triple
+        ends = self.entity_ids.rows(head) + self.entity_ids.rows(tail)
+        code = self._relation_index.get(relation)
+        return -1 if len(ends) < 2 or code is None else int(self.find(ends[0], code, ends[1]))
+
     def source(self, row: int) -> str | None:
         """Return where a row of `triples` was read; None if that is not known."""
         return (self.provenance[row] or None) if self.provenance is not None else None
@@ -341,13 +348,10 @@ class KnowledgeGraph:
             JaxkgError: a triple is not in the graph; names the first such.
         """
         keep = np.ones(self.num_triples, bool)
-        for number, (head, relation, tail) in enumerate(checked(triples), start=1):
-            ends = self.entity_ids.rows(head) + self.entity_ids.rows(tail)
-            code = self._relation_index.get(relation)
-            row = -1 if len(ends) < 2 or code is None else int(self.find(ends[0], code, ends[1]))
-            if row < 0:
+        for number, triple in enumerate(checked(triples), start=1):
+            if (row := self.row(triple)) < 0:
                 raise JaxkgError(
-                    f"triple {number} to remove, ({head!r}, {relation!r}, {tail!r}), "
+                    f"triple {number} to remove, {tuple(triple)}, "
                     "is not in the graph; nothing was removed"
                 )
             keep[row] = False

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.hypergraph.edit import components
 from jaxkg.kg.queries.literals import literal
 from jaxkg.kg.queries.values import Values
 
@@ -33,7 +34,7 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
     names = Counter(
         name for node, name in zip(graph.entity_ids, graph.entity_names) if literal(node) is None
     )
-    sizes = _component_sizes(heads, tails, n)
+    _, sizes = np.unique(components(graph.triples[:, ::2], n), return_counts=True)
     return {
         "entities": n,
         "relations": graph.num_relations,
@@ -56,14 +57,3 @@ def graph_stats(graph: KnowledgeGraph) -> dict[str, Any]:
         "unnamed": sum(not graph.has_name(entity) for entity in range(n)),
         "values": Values(graph).relation_kinds,
     }
-
-
-def _component_sizes(heads: np.ndarray, tails: np.ndarray, n: int) -> np.ndarray:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    if not n:
-        return np.zeros(0, np.int64)
-    links = coo_array((np.ones(len(heads), bool), (heads, tails)), shape=(n, n))
-    _, component = connected_components(links, directed=False)
-    return np.bincount(component)

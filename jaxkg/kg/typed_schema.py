@@ -112,8 +112,8 @@ class TypedSchema:
         self.kg = kg
         self._order = np.argsort(kg.triples[:, 1], kind="stable")
         self._bounds = np.searchsorted(kg.triples[self._order, 1], np.arange(kg.num_relations + 1))
-        self._classes: dict[int, str] = {}
-        self._told: dict[tuple[int, int], str] = {}
+        self._class = functools.cache(self._class_read)
+        self._end = functools.cache(self._end_read)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -147,9 +147,7 @@ class TypedSchema:
             relation: below R.
             column: 0 for what it leaves, 2 for what it leads to.
         """
-        if (relation, column) not in self._told:
-            self._told[relation, column] = self._end(relation, column)
-        return self._told[relation, column]
+        return self._end(relation, column)
 
     def class_of(self, nodes: Iterable[int]) -> str:
         """The class that most of these entities have, or the kind of value; "" where none has."""
@@ -273,7 +271,7 @@ class TypedSchema:
             self._encoded = encode, (labels + np.asarray(encode(names))) / 2
         return self._encoded[1]
 
-    def _end(self, relation: int, column: int) -> str:
+    def _end_read(self, relation: int, column: int) -> str:
         if relation in self.types and column == 2:
             return "class"
         nodes = self._sample(relation, column)
@@ -286,11 +284,6 @@ class TypedSchema:
         rows = self._order[self._bounds[relation] : self._bounds[relation + 1]]
         nodes = distinct(self.kg.triples[rows, column])
         return nodes[:: max(1, len(nodes) // _SAMPLE)][:_SAMPLE].tolist()
-
-    def _class(self, node: int) -> str:
-        if node not in self._classes:
-            self._classes[node] = self._class_read(node)
-        return self._classes[node]
 
     def _class_read(self, node: int) -> str:
         low, high = np.searchsorted(self.kg.triples[:, 0], [node, node + 1])

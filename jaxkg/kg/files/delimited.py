@@ -68,13 +68,11 @@ def read_delimited(path: Path, intake: Intake, *, said: bool = True) -> str:
     Returns:
         How a header was taken; "" where it is plain or there is none.
     """
-    encoding = intake.options.encoding
-    separator = separator_of(path, intake.format, encoding)
+    separator = separator_of(path, intake.format, intake.options.encoding)
     rows_in = Rows(path, intake.format, separator, intake, said=said)
-    blocks = row_blocks(path, intake=intake)
     if intake.format == "csv":
-        return rows_in.take(csv_rows(path, blocks, intake.bad, encoding, separator))
-    for first, lines in blocks:
+        return rows_in.take(csv_rows(path, separator, intake))
+    for first, lines in row_blocks(path, intake=intake):
         rows_in.lines(first, lines)
     return rows_in.take([])
 
@@ -248,15 +246,12 @@ def batched(rows: Iterable[_T]) -> Iterator[list[_T]]:
     return iter(lambda: list(itertools.islice(each, _ROWS)), [])
 
 
-def csv_rows(
-    path: Path, blocks: Iterable[Row], bad: BadLines, encoding: str, separator: str = ","
-) -> Iterator[list[Row]]:
+def csv_rows(path: Path, separator: str, intake: Intake) -> Iterator[list[Row]]:
     """Rows of a CSV file in batches, each with the number of its first line."""
-
     last = ""
 
     def numbered() -> Iterator[Row]:
-        each = iter(blocks)
+        each = row_blocks(path, intake=intake)
         first = next(each, (1, []))
 
         def text() -> Iterator[str]:
@@ -279,8 +274,8 @@ def csv_rows(
                     yield start, row
                     continue
                 expected = 'head,relation,tail, with " around a name that holds a comma or a quote'
-                line = line_at(path, start, encoding)
-                bad.note(path, start, line, f"not CSV ({error})", expected)
+                line = line_at(path, start, intake.options.encoding)
+                intake.bad.note(path, start, line, f"not CSV ({error})", expected)
 
     return batched(numbered())
 

@@ -13,7 +13,6 @@ from jaxkg.kg.files.delimited import (
     header_columns,
     is_edge_list,
     read_delimited,
-    row_blocks,
     separator_of,
 )
 from jaxkg.kg.files.json.relations import links
@@ -60,9 +59,7 @@ def read(path: Path, intake: Intake) -> None:
     rows = _start(path, format, options)
     if rows and (columns := end_columns(rows[0], rows[1:])):
         separator = separator_of(path, format, options.encoding)
-        blocks = row_blocks(path, intake=intake)
-        batches = csv_rows(path, blocks, intake.bad, options.encoding, separator)
-        take_ends(path, batches, columns, intake)
+        take_ends(path, csv_rows(path, separator, intake), columns, intake)
         said = rows[0][columns.relation] if columns.relation >= 0 else "a row"
         intake.tell(f"{said} relates two ends that the other columns describe")
         return

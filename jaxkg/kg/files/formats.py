@@ -59,10 +59,6 @@ _NEAR = 0.1
 """A format whose score is so near the best one's is told."""
 
 
-def _is_folder(head: Head) -> Sniff:
-    return NO if head.entries is None else Sniff(0.3, "it is a folder of files")
-
-
 def _elsewhere(path: Path, intake: Intake) -> None:
     raise JaxkgError(f"{path}: is read by `read_graph`")
 
@@ -70,8 +66,9 @@ def _elsewhere(path: Path, intake: Intake) -> None:
 _OF_FOLDERS = (
     Format("saved", "a folder that `kg build` or `save_graph` wrote", holds(CARD), _elsewhere,
            takes_folders=True),
-    Format("folder", "the files of a folder as one graph", _is_folder, _elsewhere,
-           takes_folders=True),
+    Format("folder", "the files of a folder as one graph",
+           lambda head: NO if head.entries is None else Sniff(0.3, "it is a folder of files"),
+           _elsewhere, takes_folders=True),
 )  # fmt: skip
 BUILT_IN: tuple[Format, ...] = (
     *(format for module in _MODULES for format in module.FORMATS),

@@ -327,7 +327,6 @@ class Intake:
         tail: str,
         qualifiers: Mapping[str, Iterable[str]],
         source: str = "",
-        node: str = "",
     ) -> str:
         """Take a fact about which something is said, as RDF's statements about statements are.
 
@@ -335,24 +334,19 @@ class Intake:
 
         Args:
             qualifiers: values, or ids of entities, by what is said.
-            node: its id, where it has one; it begins with "_:".
 
         Returns:
             The id of the node; "" where nothing is said.
         """
         self.fact(head, relation, tail, source)
         said = [(word, value) for word, values in qualifiers.items() for value in values]
-        return self.describe((head, relation, tail), said, source, node) if said else ""
+        return self.describe((head, relation, tail), said, source) if said else ""
 
     def describe(
-        self,
-        fact: tuple[str, str, str],
-        said: Iterable[tuple[str, str]],
-        source: str = "",
-        node: str = "",
+        self, fact: tuple[str, str, str], said: Iterable[tuple[str, str]], source: str = ""
     ) -> str:
         """Take what is said of a fact, which itself may be none of the graph; its node."""
-        node = self.statement(*fact, node)
+        node = self.statement(*fact)
         for word, value in (*zip((SUBJECT, PREDICATE, OBJECT), fact), *said):
             self.fact(node, word, value, source)
         return node
@@ -362,11 +356,10 @@ class Intake:
         for (head, relation, tail), said, source in edges.said:
             self.describe((ends.get(head, head), relation, ends.get(tail, tail)), said, source)
 
-    def statement(self, head: str, relation: str, tail: str, node: str = "") -> str:
+    def statement(self, head: str, relation: str, tail: str) -> str:
         """The id of a new statement about a fact, which will be shown as what it states; the caller
         takes what is said of it."""
-        if not node:
-            node = self.blank(relation_words(relation))
+        node = self.blank(relation_words(relation))
         self._statements[node] = head, relation, tail
         return node
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.delimited import names_of, read_names
 from jaxkg.kg.files.delimited_format import first_words
 from jaxkg.kg.files.formats import Choice, files_of, format_of
@@ -109,32 +108,30 @@ def read_graph(
     if on_reading and choice.others:
         rivals = ", ".join(f"{name!r} ({why})" for name, why in choice.others)
         on_reading(f"{path}: read as {chosen.name!r} ({choice.reason}); it may be {rivals}, too")
-    unread: list[str] = []
     if chosen.name == "folder":
         _refuse_columns(path, chosen, options)
         files, unread = files_of(path, encoding)
         if not files:
             return open_graph(path)  # which says what is missing
         _read_folder(path, files, intake)
+        _read_names_beside(path, unread, intake, given)
     else:
         _read_file(path, chosen, intake)
-    if chosen.name == "folder":
-        _read_names_beside(path, unread, intake, given)
     joined = join_ends(intake.encoder, intake.edges, intake.tables, intake.say_of)
     intake.finish()
     encoder, found = intake.encoder, intake.names
     readings = intake.readings
     if intake.tables or intake.has_cells:
-        readings.append(joined)
-        readings.append(join_by_number(encoder, found, intake.tables))
+        readings += [joined, join_by_number(encoder, found, intake.tables)]
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
-        readings.append(join_by_login(encoder, found))
-        readings.append(join_by_name(encoder, found, intake.within))
+        readings += [join_by_login(encoder, found), join_by_name(encoder, found, intake.within)]
     readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]
     if on_reading and not chosen.is_typed:
-        readings.append(_values_taken(encoder))
+        # Numbers and dates that could be others.
+        values = ((word, likely_column(cells)) for word, cells in encoder.tails())
+        readings += [f"{word}: {column.told}" for word, column in values if column and column.told]
     reading = "; ".join(filter(None, readings))
     if not len(encoder):
         why = f"; {reading}" if reading else ""
@@ -238,14 +235,6 @@ def _name(found: NameCollector, given: NameCollector, relations: Iterable[str]) 
             told = [given.display[relation], *given.aliases.get(relation, ())]
             told += found.relations.get(relation, [])
             found.relations[relation] = list(dict.fromkeys(told))
-
-
-def _values_taken(encoder: TripleEncoder) -> str:
-    """Numbers and dates that could be others, in words."""
-    columns = ((relation, likely_column(cells)) for relation, cells in encoder.tails())
-    return "; ".join(
-        f"{relation}: {column.told}" for relation, column in columns if column and column.told
-    )
 
 
 def _refuse_columns(path: Path, format: Format, options: Options) -> None:

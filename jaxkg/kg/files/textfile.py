@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import functools
 import gzip
 import io
 import itertools
 import os
 import re
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -104,6 +106,12 @@ def plain_name(path: Path) -> str:
 def suffix_of(path: Path) -> str:
     """The end of a file's name that tells its format, in small letters."""
     return Path(plain_name(path)).suffix.lower()
+
+
+@functools.cache
+def toml_beside(module: str) -> dict[str, Any]:
+    """The TOML file that lies beside a module and is called as it is."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text("utf-8"))
 
 
 @contextlib.contextmanager

@@ -36,6 +36,8 @@ _JOINED = re.compile(r"\s+(?:and|&|in|on|at|for)\s+(?:the\s+)?")
 """What two names in capitals are written into one phrase by, where no name has it."""
 TEXT_FILES = (".md", ".txt")
 """How the names of files of text end; a title that ends so is a file's name."""
+_MID_SENTENCE = re.compile(r"(?<=\w\s)[A-Z][\w’'-]+")
+"""Words in capitals within a sentence."""
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 _MOST_WORDS = 8
 
@@ -73,7 +75,12 @@ def hypergraph_of_text(
         (name, title) for title in titles for name in dict.fromkeys((title, unqualified(title)))
     ]
     finder, owner = NameFinder(name for name, _ in named), [title for _, title in named]
-    within = _mid_sentence(chunk.text for chunk in chunks)
+    within = Counter(
+        word
+        for chunk in chunks
+        for sentence in sentences(chunk.text)
+        for word in _MID_SENTENCE.findall(sentence)
+    )
     chunk_sentences = []
     for number, chunk in enumerate(chunks, start=1):
         chunk_sentences.append(
@@ -223,12 +230,3 @@ def _inner(phrase: str, known: Container[str]) -> Iterator[str]:
             run = " ".join(words[first : first + length]).strip(" .,’'&-")
             if entity_id(run) in known:
                 yield run
-
-
-def _mid_sentence(texts: Iterable[str]) -> Counter[str]:
-    """Words in capitals that stand within a sentence somewhere."""
-    seen: Counter[str] = Counter()
-    for text in texts:
-        for sentence in sentences(text):
-            seen.update(re.findall(r"(?<=\w\s)[A-Z][\w’'-]+", sentence))
-    return seen

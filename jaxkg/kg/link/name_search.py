@@ -11,6 +11,7 @@ from jaxkg.kg.names import NameTable
 from jaxkg.kg.neighbourhood import distinct
 
 _LATIN = range(0xC0, 0x180)
+_ALPHANUMERIC = np.array([code < 128 and chr(code).isalnum() for code in range(256)])
 
 
 class NameSearch:
@@ -64,7 +65,7 @@ class NameSearch:
 
 def _in_word(text: np.ndarray) -> np.ndarray:
     """Which bytes are of letters and digits."""
-    return (text >= 128) | _table(str.isalnum)[text]
+    return (text >= 128) | _ALPHANUMERIC[text]
 
 
 def _folded(blob: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,3 @@ def _latin() -> np.ndarray:
     """Byte of the plain small letter of each Latin one with an accent, 0 for none."""
     plain = (unicodedata.normalize("NFKD", chr(code))[0].lower() for code in _LATIN)
     return np.array([ord(c) if c.isascii() and c.isalpha() else 0 for c in plain], np.uint8)
-
-
-def _table(holds) -> np.ndarray:
-    return np.array([code < 128 and holds(chr(code)) for code in range(256)])

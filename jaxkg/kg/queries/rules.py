@@ -92,7 +92,9 @@ def refuse_operator(values: Values, query: q.Query) -> None:
             _refuse_uncounted(query)
             return
         if isinstance(query, q.Total):
-            _refuse_unaddable(values, query)
+            if query.by not in ("sum", "mean"):
+                raise JaxkgError(f'total is by "sum" or "mean", not by {query.by!r}')
+            _refuse_numberless(values, query.path)
             return
         if query.by not in ("value", "count"):
             raise JaxkgError(f'{name} goes by "value" or "count", not by {query.by!r}')
@@ -224,14 +226,8 @@ def ends_at(values: Values, node: q.Extreme) -> str:
     return kind
 
 
-def _refuse_unaddable(values: Values, node: q.Total) -> None:
-    """Refuse a total of an empty path, or of one to no numbers or to those of several units."""
-    if node.by not in ("sum", "mean"):
-        raise JaxkgError(f'total is by "sum" or "mean", not by {node.by!r}')
-    _refuse_numberless(values, node.path)
-
-
 def _refuse_numberless(values: Values, path: tuple[str, ...]) -> None:
+    """Refuse an empty path, or one to no numbers or to those of several units."""
     last = path[-1:]
     if not last:
         raise JaxkgError("a total adds up along a path, but its path is empty")
@@ -336,8 +332,9 @@ def where_window(values: Values, node: q.Where) -> tuple[str, Window]:
     along = last[0] if len(last) == 1 else None
     if isinstance(node.value, str):
         window = values.window("entity", node.comparison, node.value)
-        if node.path and node.comparison == "=":
-            _someone_has(values, node.path[-1], node.value)
+        sought = node.path[-1] if node.comparison == "=" and node.path else None
+        if sought and values.row(node.value) not in values.ends_of(sought):
+            raise JaxkgError(f"no entity has {node.value!r} at the end of {sought}")
         return "entity", window
     if not isinstance(node.value, q.Value) or node.value.kind not in KINDS[:4]:
         raise JaxkgError(f"a condition compares with a Value or an entity id, not {node.value!r}")
@@ -347,22 +344,14 @@ def where_window(values: Values, node: q.Where) -> tuple[str, Window]:
         )
     kind = node.value.kind
     known = values.kind_along(last) if last else None
-    if kind != "text" and last and known != kind and not _has_kind(values, last, kind):
-        raise JaxkgError(
-            f"{node.value.text!r} is a {kind}; what {' or '.join(last)} leads to is "
-            f"{'a ' + known if known else 'no ' + kind}: they cannot be compared"
-        )
+    if kind != "text" and last and known != kind:
+        keys = values.keys_of(kind)[0]
+        if not any((keys[values.ends_of(name)] != NONE).any() for name in last):
+            raise JaxkgError(
+                f"{node.value.text!r} is a {kind}; what {' or '.join(last)} leads to is "
+                f"{'a ' + known if known else 'no ' + kind}: they cannot be compared"
+            )
     return kind, values.window(kind, node.comparison, node.value, along=along)
-
-
-def _has_kind(values: Values, relations: tuple[str, ...], kind: str) -> bool:
-    keys = values.keys_of(kind)[0]
-    return any((keys[values.ends_of(name)] != NONE).any() for name in relations)
-
-
-def _someone_has(values: Values, relation: str, entity: str) -> None:
-    if values.row(entity) not in values.ends_of(relation):
-        raise JaxkgError(f"no entity has {entity!r} at the end of {relation}")
 
 
 def match_kind(values: Values, node: q.Match) -> str:

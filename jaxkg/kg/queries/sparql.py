@@ -75,7 +75,7 @@ def to_sparql(values: Values, query: q.Query) -> str:
     if isinstance(query, q.Exists):
         return f"ASK {made.group(query.source)}"
     if isinstance(query, q.Compared):
-        return f"ASK {{\n{_indented(made.compared(query))}\n}}"
+        return f"ASK {_block(made.compared(query))}"
     return f"SELECT DISTINCT ?answer WHERE {made.group(query)}"
 
 
@@ -124,6 +124,11 @@ def _indented(lines: str) -> str:
     return "\n".join("  " + line for line in lines.split("\n"))
 
 
+def _block(*lines: str) -> str:
+    """Lines in braces."""
+    return "{\n" + _indented("\n".join(lines)) + "\n}"
+
+
 class _Printer:
     """Prints patterns; every variable but the one asked for is its own."""
 
@@ -133,7 +138,7 @@ class _Printer:
 
     def group(self, node: q.Node, var: str = "?answer") -> str:
         """`{ ... }` that binds a variable to what a node denotes."""
-        return f"{{\n{_indented(self.pattern(node, var))}\n}}"
+        return _block(self.pattern(node, var))
 
     def term(self, entity: str) -> str:
         return self.terms.entity(self.values.kg.entity(entity))
@@ -206,9 +211,8 @@ class _Printer:
         timed = told("from to at")
         wrong = told("from at", f"{{0}} > {days[1]}"), told("to at", f"{{1}} < {days[0]}")
         without = [f"FILTER NOT EXISTS {{ {one} }}" for one in wrong if one]
-        some = _indented("\n".join([*about, timed]))
-        held = _indented("\n".join([*about, timed, *without]))
-        return f"\nFILTER(!EXISTS {{\n{some}\n}} || EXISTS {{\n{held}\n}})"
+        about.append(timed)
+        return f"\nFILTER(!EXISTS {_block(*about)} || EXISTS {_block(*about, *without)})"
 
     def closure(self, start: str, node: q.Step, end: str) -> str:
         """A walk of several steps as a property path."""
@@ -257,8 +261,7 @@ class _Printer:
             some = [*some, f"FILTER(sameTerm({end}, {other}))"]
             of = f"COUNT(DISTINCT {other})"
             what = f"{what} - {of}" if node.by == "outside" else f"{of} - {what}"
-        optional = ["OPTIONAL {", _indented("\n".join(some)), "}"]
-        lines = [self.group(node.source, var), *every, *optional]
+        lines = [self.group(node.source, var), *every, f"OPTIONAL {_block(*some)}"]
         counted = _grouped(var, what, found, lines)
         return f"{{ {counted} }}\nFILTER({found} {node.comparison} {node.n})"
 
@@ -367,18 +370,17 @@ class _Printer:
     def counted(self, node: q.Where | q.Extreme, var: str, key: str) -> str:
         """A SELECT of every entity of the source with how many its path leads to."""
         lines, end = self.path(var, node.path)
-        path = ["OPTIONAL {", _indented("\n".join(lines)), "}"]
-        return _grouped(var, f"COUNT(DISTINCT {end})", key, [self.group(node.source, var), *path])
+        lines = [self.group(node.source, var), f"OPTIONAL {_block(*lines)}"]
+        return _grouped(var, f"COUNT(DISTINCT {end})", key, lines)
 
     def total(self, query: q.Total) -> str:
         """A SELECT of ?number over every entity with each of its numbers."""
         lines, end = self.path("?answer", query.path)
         more, value = self.value(end, "number")
-        inside = "\n".join([self.group(query.source, "?answer"), *lines, *more])
+        inside = _block(self.group(query.source, "?answer"), *lines, *more)
         told = " ".join(dict.fromkeys(("?answer", end, str(value))))
-        each = f"SELECT DISTINCT {told} WHERE {{\n{_indented(inside)}\n}}"
-        what = f"{'SUM' if query.by == 'sum' else 'AVG'}({value}) AS ?number"
-        return f"SELECT ({what}) WHERE {{\n{_indented(each)}\n}}"
+        each = _block(f"SELECT DISTINCT {told} WHERE {inside}")
+        return f"SELECT ({'SUM' if query.by == 'sum' else 'AVG'}({value}) AS ?number) WHERE {each}"
 
     def table(self, query: q.Rows) -> str:
         """A SELECT of what rows are of, and of their columns."""
@@ -395,8 +397,8 @@ class _Printer:
         for place, sign in ((query.first, "<="), (query.last, ">=")):
             if place > (sign == "<="):
                 bound = next(self._fresh)
-                inside = _indented("\n".join(self.rows(query, bound, next(self._fresh))))
-                ranked = f"SELECT {bound} WHERE {{\n{inside}\n}} ORDER BY {order}({bound})"
+                inside = _block(*self.rows(query, bound, next(self._fresh)))
+                ranked = f"SELECT {bound} WHERE {inside} ORDER BY {order}({bound})"
                 if sign == "<=":
                     lines.append(f"{{ {ranked} LIMIT 1 OFFSET {place - 1} }}")
                 else:
@@ -406,20 +408,17 @@ class _Printer:
                 held = sign if query.largest else {"<=": ">=", ">=": "<="}[sign]
                 lines.append(f"FILTER(?key {held} {bound})")
         for number, column in enumerate(query.columns, start=1):
-            told = "\n".join(self.column(query, column, f"?c{number}"))
-            lines.append(f"OPTIONAL {{\n{_indented(told)}\n}}")
+            lines.append(f"OPTIONAL {_block(*self.column(query, column, f'?c{number}'))}")
         told = " ".join([of, *(f"?c{n}" for n in range(1, len(query.columns) + 1))])
         ordered = f" ORDER BY {order}(?key)" if query.order else ""
-        inside = _indented("\n".join(lines))
-        return f"SELECT DISTINCT {told} WHERE {{\n{inside}\n}}{ordered}"
+        return f"SELECT DISTINCT {told} WHERE {_block(*lines)}{ordered}"
 
     def rows(
         self, query: q.Rows, key: str, answer: str = "?answer", member: str = "?member"
     ) -> list[str]:
         """Lines that bind what rows are of, of those that are kept, and what orders them."""
         of, (lines, _) = _of(query, answer, member), self.members(query, answer, member)
-        inside = _indented("\n".join(lines))
-        lines = [f"{{ SELECT DISTINCT {of} WHERE {{\n{inside}\n}} }}"]
+        lines = [f"{{ SELECT DISTINCT {of} WHERE {_block(*lines)} }}"]
         for one in query.having:
             column, found = query.columns[one.column - 1], next(self._fresh)
             lines += self.column(query, column, found, answer, member)
@@ -428,9 +427,9 @@ class _Printer:
             ordered = query.columns[query.order - 1]
             if ordered.by == "value":
                 ordered = q.Column(ordered.path, "max" if query.largest else "min")
-            told = "\n".join(self.column(query, ordered, key, answer, member))
+            told = self.column(query, ordered, key, answer, member)
             every = not (query.top or query.last or query.first > 1)
-            lines.append(f"OPTIONAL {{\n{_indented(told)}\n}}" if every else told)
+            lines += [f"OPTIONAL {_block(*told)}"] if every else told
         return lines
 
     def members(self, query: q.Rows, answer: str, member: str) -> tuple[list[str], str]:
@@ -453,15 +452,14 @@ class _Printer:
             return [*lines, *self.path(one, column.path, var)[0], *own]
         path, end = self.path(one, column.path)
         if column.by == "count":
-            path = ["OPTIONAL {", _indented("\n".join(path)), "}"] if path else []
+            path = [f"OPTIONAL {_block(*path)}"] if path else []
             return [f"{{ {_grouped(of, f'COUNT(DISTINCT {end})', var, [*lines, *path])} }}"]
         kind = ends_at(self.values, q.Extreme(query.source, column.path, True))
         more, value = self.value(end, kind)
         inside = [*lines, *path, *more]
         if column.by in ("sum", "mean"):
             told = " ".join(dict.fromkeys((*of.split(), one, end, str(value))))
-            each = _indented("\n".join(inside))
-            inside = [f"{{ SELECT DISTINCT {told} WHERE {{\n{each}\n}} }}"]
+            inside = [f"{{ SELECT DISTINCT {told} WHERE {_block(*inside)} }}"]
         how = {"sum": "SUM", "mean": "AVG", "min": "MIN", "max": "MAX"}[column.by]
         return [f"{{ {_grouped(of, f'{how}({_ordering(value)})', var, inside)} }}"]
 
@@ -511,9 +509,7 @@ class _Printer:
             number = f"FLOOR(ABS({number}) / 10000) * IF({one} > {other}, 1, -1)"
         elif query.by == "days":
             number = f"{_day_number(one)} - {_day_number(other)}"
-        inside = _indented("\n".join(lines))
-        having = " && ".join(held)
-        return f"SELECT ({number} AS ?number) WHERE {{\n{inside}\n}} HAVING ({having})"
+        return f"SELECT ({number} AS ?number) WHERE {_block(*lines)} HAVING ({' && '.join(held)})"
 
     def compared(self, query: q.Compared) -> str:
         left, right = next(self._fresh), next(self._fresh)
@@ -544,8 +540,7 @@ def _of(query: q.Rows, answer: str = "?answer", member: str = "?member") -> str:
 
 
 def _grouped(var: str, what: str, key: str, lines: list[str]) -> str:
-    inside = _indented("\n".join(lines))
-    return f"SELECT {var} ({what} AS {key}) WHERE {{\n{inside}\n}} GROUP BY {var}"
+    return f"SELECT {var} ({what} AS {key}) WHERE {_block(*lines)} GROUP BY {var}"
 
 
 def _day_number(date: str) -> str:

@@ -149,14 +149,11 @@ class Groups:
         group, ends = self._ends(column.path)
         key = order_keys(self.values, kind)[ends]
         group, key = group[key > NONE_KEY], key[key > NONE_KEY]
-        largest = self._largest(column)
+        # Of several values the foremost of the order counts.
+        largest = column.by == "max" or (column.by == "value" and self.query.largest)
         best = np.full(len(self.key), NONE_KEY if largest else LAST_KEY)
         (np.maximum if largest else np.minimum).at(best, group, key)
         return np.where(best == LAST_KEY, NONE_KEY, best)
-
-    def _largest(self, column: Column) -> bool:
-        """Which of several values counts: of an order the foremost."""
-        return column.by == "max" or (column.by == "value" and self.query.largest)
 
     def cells(self, column: Column, groups: Sequence[int]) -> list[Cell]:
         """What a column tells of some groups."""

@@ -81,7 +81,6 @@ class Values:
         keys: [3, 2, N] int32 for numbers, dates and truth values: two keys that order the entities
             (of a date its first and last day, else twice the rank), NONE where there is no value.
             Numbers are ranked exactly, unit by unit.
-        approximate: [N] float32, the numbers; NaN where there is none.
         units: texts of the units of every relation's numbers, converted where they were several.
         clocks: relations whose dates are times of day.
         sound: relations to step along, and dates to step at, that were found sound: looked at once.
@@ -146,10 +145,8 @@ class Values:
         self._ranked = sorted(set(numbers.values()))
         rank = {number: place for place, number in enumerate(self._ranked)}
         self.keys = np.full((3, 2, kg.num_entities), NONE, np.int32)
-        self.approximate = np.full(kg.num_entities, np.nan, np.float32)
         for row, number in numbers.items():
             self.keys[0, :, row] = rank[number]
-            self.approximate[row] = number[1]
         for row, days in dates.items():
             self.keys[1, :, row] = days
         for row, truth in truths.items():

@@ -11,11 +11,11 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.questions.passages import own_passages
+from jaxkg.kg.questions.passages import own_passages, refuse, strings
 from jaxkg.records import Question
 from jaxkg.words import mention_of
 
@@ -162,11 +162,8 @@ def read_lines(path: Path) -> list[str]:
         ) from error
 
 
-def _bad(path: Path, line: int, found: str, expected: str) -> NoReturn:
-    raise JaxkgError(f"{path}:{line}: {found}; expected {expected}")
-
-
-def _numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers, counted from 1."""
     return ((number, line) for number, line in enumerate(lines, 1) if line.strip())
 
 
@@ -185,22 +182,23 @@ def metaqa(path: Path, lines: Sequence[str]) -> Iterator[Question]:
             f"{types_path}: {len(types)} lines for the {len(lines)} questions of {path.name}; "
             "expected one each"
         )
-    for number, line in _numbered(lines):
+    for number, line in numbered(lines):
+        where = f"{path}:{number}"
         fields = line.split("\t")
         if len(fields) != 2:
-            _bad(path, number, f"{len(fields)} tab-separated fields", "question<TAB>answer|answer")
+            refuse(where, f"{len(fields)} tab-separated fields", "question<TAB>answer|answer")
         text, mention = split_brackets(fields[0].strip())
         if mention is None:
-            _bad(path, number, "no topic", "exactly one [topic entity] in the question")
+            refuse(where, "no topic", "exactly one [topic entity] in the question")
         answers = _unique(fields[1].split("|"))
         if "" in answers:
-            _bad(path, number, "an empty answer", "answers parted by single '|'")
-        paths = (_metaqa_path(types_path, number, types[number - 1]),) if types else ()
+            refuse(where, "an empty answer", "answers parted by single '|'")
+        paths = (_metaqa_path(f"{types_path}:{number}", types[number - 1]),) if types else ()
         topic = text[slice(*mention)]
         yield Question(f"{name}-{number}", text, (topic,), answers, paths, mention)
 
 
-def _metaqa_path(path: Path, number: int, text: str) -> tuple[str, ...]:
+def _metaqa_path(where: str, text: str) -> tuple[str, ...]:
     steps = text.strip().split("_to_")
     relations = []
     for source, target in pairwise(steps):
@@ -210,31 +208,28 @@ def _metaqa_path(path: Path, number: int, text: str) -> tuple[str, ...]:
             break
         relations.append(("" if source == "movie" else "^") + METAQA_RELATIONS[thing])
     if not relations:
-        _bad(
-            path,
-            number,
-            f"question type {reprlib.repr(text)}",
-            "steps such as movie_to_director_to_movie",
-        )
+        expected = "steps such as movie_to_director_to_movie"
+        refuse(where, f"question type {reprlib.repr(text)}", expected)
     return tuple(relations)
 
 
 def pathquestion(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     """`text<TAB>answer(answer/answer/)<TAB>topic#relation#entity...`."""
     expected = "question<TAB>answer(answer/answer/)<TAB>topic#relation#entity..."
-    for number, line in _numbered(lines):
+    for number, line in numbered(lines):
+        where = f"{path}:{number}"
         fields = line.split("\t")
         if len(fields) != 3:
-            _bad(path, number, f"{len(fields)} tab-separated fields", expected)
+            refuse(where, f"{len(fields)} tab-separated fields", expected)
         text = fields[0].strip()
         steps = fields[2].split("#<end>")[0].split("#")
         if len(steps) < 3 or len(steps) % 2 == 0:
-            _bad(path, number, f"path {reprlib.repr(fields[2])}", "entity#relation#entity...")
+            refuse(where, f"path {reprlib.repr(fields[2])}", "entity#relation#entity...")
         # Names contain brackets and slashes are only separators, so the set's opening bracket is
         # found by the last entity of the path, which is written before it.
         opening = steps[-1] + "("
         if not fields[1].startswith(opening) or not fields[1].endswith("/)"):
-            _bad(path, number, f"answers {reprlib.repr(fields[1])}", f"{opening}answer/answer/)")
+            refuse(where, f"answers {reprlib.repr(fields[1])}", f"{opening}answer/answer/)")
         answers = _unique(fields[1][len(opening) : -2].split("/"))
         yield Question(
             id=f"{path.stem.lower()}-{number}",
@@ -252,47 +247,48 @@ def _find(text: str, name: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-def freebase(path: Path, lines: Sequence[str], answer_field: str | None) -> Iterator[Question]:
+def freebase(
+    path: Path, lines: Sequence[str], answer_field: str | None = None
+) -> Iterator[Question]:
     """WebQSP and CWQ as JSON objects; test lines and training lines name different fields."""
-    for number, line in _numbered(lines):
-        row = json_object(path, number, line)
+    for _, where, row in json_objects(path, lines):
         field = answer_field or ("a_entity" if "a_entity" in row else "answer")
         if field not in row:
-            _bad(path, number, f"no {field!r}", "gold answers there")
+            refuse(where, f"no {field!r}", "gold answers there")
         if isinstance(row[field], list):
             row[field] = [answer for answer in row[field] if answer is not None]
         if isinstance(row.get("gold_paths"), list):
             # An empty path says that the topic itself is the answer: nothing to follow.
             row["gold_paths"] = [steps for steps in row["gold_paths"] if steps != []]
-        text = _string(path, number, row, "question").strip()
-        topics = _freebase_topics(path, number, row)
+        text = _string(where, row, "question").strip()
+        topics = _freebase_topics(where, row)
         spans = (_find(text, topic) for topic in topics)
         yield Question(
-            id=_string(path, number, row, "id"),
+            id=_string(where, row, "id"),
             text=text,
             topics=topics,
-            answers=_unique(_strings(path, number, row, field)),
-            paths=_paths(path, number, row, "gold_paths"),
+            answers=_unique(strings(where, row, field)),
+            paths=_paths(where, row, "gold_paths"),
             mention=next((span for span in spans if span), None),
         )
 
 
-def _freebase_topics(path: Path, number: int, row: dict[str, Any]) -> tuple[str, ...]:
+def _freebase_topics(where: str, row: dict[str, Any]) -> tuple[str, ...]:
     """Test lines name the topics; training lines name one, or only a key beside linker output."""
     if "q_entity" in row:
-        return _unique(_strings(path, number, row, "q_entity"))
+        return _unique(strings(where, row, "q_entity"))
     if row.get("core_entity"):
-        return (_string(path, number, row, "core_entity"),)
+        return (_string(where, row, "core_entity"),)
     if "topic_key" not in row:
         return ()
-    key = _string(path, number, row, "topic_key")
+    key = _string(where, row, "topic_key")
     try:
         concepts = [link["concept"] for link in row.get("linked", ())]
         return _unique(
             c for c in concepts if re.sub(r"[\W_]+", "_", c.casefold()).strip("_") == key
         )
     except (TypeError, KeyError, AttributeError):
-        _bad(path, number, "'linked' without concepts", '"linked": [{"concept": name}, ...]')
+        refuse(where, "'linked' without concepts", '"linked": [{"concept": name}, ...]')
 
 
 def subgraphs(path: Path, lines: Sequence[str]) -> Iterator[Question]:
@@ -300,22 +296,21 @@ def subgraphs(path: Path, lines: Sequence[str]) -> Iterator[Question]:
 
     Entities that it names in the question are topics too.
     """
-    for number, line in _numbered(lines):
-        row = json_object(path, number, line)
-        text = _string(path, number, row, "question").strip()
-        facts = _paths(path, number, row, "triples")
+    for _, where, row in json_objects(path, lines):
+        text = _string(where, row, "question").strip()
+        facts = _paths(where, row, "triples")
         if any(len(fact) != 3 for fact in facts):
-            _bad(path, number, "'triples' of other than three parts", "[head, relation, tail]")
+            refuse(where, "'triples' of other than three parts", "[head, relation, tail]")
         triples = [(head, relation, tail) for head, relation, tail in facts]
-        answers = _strings(path, number, row, "answers")
-        ends = {*answers, *_strings(path, number, row, "answer_ids")}
-        given = _strings(path, number, row, "topics")
-        no_topics = ends | set(_strings(path, number, row, "literals"))
+        answers = strings(where, row, "answers")
+        ends = {*answers, *strings(where, row, "answer_ids")}
+        given = strings(where, row, "topics")
+        no_topics = ends | set(strings(where, row, "literals"))
         topics = _unique((*given, *named_in(text, triples, but=no_topics)))
         paths = (some for topic in topics for some in shortest_paths(triples, topic, ends))
         spans = (_find(text, topic) for topic in topics)
         yield Question(
-            id=_string(path, number, row, "id"),
+            id=_string(where, row, "id"),
             text=text,
             topics=topics,
             answers=answers,
@@ -327,30 +322,29 @@ def subgraphs(path: Path, lines: Sequence[str]) -> Iterator[Question]:
 def own(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     """JSON objects with the keys of `Question`, `question` for its text; others are left out."""
     unknown: dict[str, int] = {}
-    for number, line in _numbered(lines):
-        row = json_object(path, number, line)
+    for number, where, row in json_objects(path, lines):
         for key in row.keys() - _KEYS:
             if difflib.get_close_matches(key.casefold(), _KEYS, 1, 0.8):
                 known = ", ".join(sorted(_KEYS))
-                _bad(path, number, f"unknown key {key!r}", f"keys among {known}")
+                refuse(where, f"unknown key {key!r}", f"keys among {known}")
             unknown.setdefault(key, number)
         if isinstance(row.get("id"), int):
             row["id"] = str(row["id"])
-        text = _string(path, number, row, "question")
-        topics = _strings(path, number, row, "topics")
+        text = _string(where, row, "question")
+        topics = strings(where, row, "topics")
         if "mention" in row:
-            mention = _span(path, number, row["mention"], len(text))
+            mention = _span(where, row["mention"], len(text))
         else:
             text, mention = split_brackets(text.strip())
         yield Question(
-            id=_string(path, number, row, "id") if "id" in row else f"{path.stem}-{number}".lower(),
+            id=_string(where, row, "id") if "id" in row else f"{path.stem}-{number}".lower(),
             text=text,
             topics=topics,
-            answers=None if row.get("answers") is None else _strings(path, number, row, "answers"),
-            paths=_paths(path, number, row, "paths"),
+            answers=None if row.get("answers") is None else strings(where, row, "answers"),
+            paths=_paths(where, row, "paths"),
             mention=mention,
-            aliases=_strings(path, number, row, "aliases"),
-            passages=own_passages(row.get("passages"), f"{path}:{number}"),
+            aliases=strings(where, row, "aliases"),
+            passages=own_passages(row.get("passages"), where),
         )
     _left_out(path, unknown)
 
@@ -368,18 +362,19 @@ def table(path: Path, lines: Sequence[str]) -> Iterator[Question]:
         raise JaxkgError(f"{path}: not CSV ({error})") from error
     header: list[str] = []
     for number, cells in enumerate(rows, 1):
+        where = f"{path}:{number}"
         if not any(map(str.strip, cells)):
             continue
         if not header:
             header = [cell.strip().casefold() for cell in cells]
             if "question" not in header or len(set(header)) < len(header):
-                _bad(path, number, f"the columns {', '.join(header)}", "a column `question`")
+                refuse(where, f"the columns {', '.join(header)}", "a column `question`")
             _left_out(path, {name: number for name in header if name not in _KEYS})
             continue
         if len(cells) != len(header):
-            _bad(path, number, f"{len(cells)} cells", f"{len(header)}, as the header has")
+            refuse(where, f"{len(cells)} cells", f"{len(header)}, as the header has")
         row = dict(zip(header, map(str.strip, cells)))
-        text, mention = split_brackets(_string(path, number, row, "question"))
+        text, mention = split_brackets(_string(where, row, "question"))
         listed = {
             key: _unique(filter(None, map(str.strip, row.get(key, "").split("|"))))
             for key in ("topics", "answers")
@@ -405,7 +400,7 @@ def _left_out(path: Path, unknown: Mapping[str, int]) -> None:
 
 def text(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     """A question a line, its topic in brackets or not."""
-    for number, line in _numbered(lines):
+    for number, line in numbered(lines):
         text, mention = split_brackets(line.strip())
         yield Question(f"{path.stem.lower()}-{number}", text, mention=mention)
 
@@ -416,45 +411,45 @@ def of_array(path: Path, lines: Sequence[str]) -> list[str]:
     return [json.dumps(element, ensure_ascii=False) for element in elements]
 
 
-def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
+def json_object(where: str, line: str) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
         row = read_json(line)
     except JaxkgError as error:
-        _bad(path, number, str(error), "one JSON object a line")
+        refuse(where, str(error), "one JSON object a line")
     if not isinstance(row, dict):
-        _bad(path, number, f"a JSON {type(row).__name__}", "one JSON object a line")
+        refuse(where, f"a JSON {type(row).__name__}", "one JSON object a line")
     return row
 
 
-def _string(path: Path, number: int, row: dict[str, Any], key: str) -> str:
+def json_objects(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The JSON objects of lines, each with its line's number and place."""
+    for number, line in numbered(lines):
+        where = f"{path}:{number}"
+        yield number, where, json_object(where, line)
+
+
+def _string(where: str, row: dict[str, Any], key: str) -> str:
     value = row.get(key)
     if key not in row:
         keys = ", ".join(map(reprlib.repr, row)) or "nothing"
-        _bad(path, number, f"no {key!r}, but {keys}", "a line such as " + _EXAMPLE)
+        refuse(where, f"no {key!r}, but {keys}", "a line such as " + _EXAMPLE)
     if not isinstance(value, str) or not value.strip():
-        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a non-empty string")
+        refuse(where, f"{key!r} is {reprlib.repr(value)}", "a non-empty string")
     return value
 
 
-def _strings(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[str, ...]:
-    value = row.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a list of strings")
-    return tuple(value)
-
-
-def _paths(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[tuple[str, ...], ...]:
+def _paths(where: str, row: dict[str, Any], key: str) -> tuple[tuple[str, ...], ...]:
     value = row.get(key, [])
     if not isinstance(value, list) or not all(
         isinstance(steps, list) and steps and all(isinstance(step, str) for step in steps)
         for steps in value
     ):
-        _bad(path, number, f"{key!r} is {reprlib.repr(value)}", "a list of lists of relation names")
+        refuse(where, f"{key!r} is {reprlib.repr(value)}", "a list of lists of relation names")
     return tuple(tuple(steps) for steps in value)
 
 
-def _span(path: Path, number: int, value: Any, length: int) -> tuple[int, int] | None:
+def _span(where: str, value: Any, length: int) -> tuple[int, int] | None:
     if value is None:
         return None
     if (
@@ -462,10 +457,6 @@ def _span(path: Path, number: int, value: Any, length: int) -> tuple[int, int] |
         or [type(edge) for edge in value] != [int, int]
         or not 0 <= value[0] < value[1] <= length
     ):
-        _bad(
-            path,
-            number,
-            f"'mention' is {reprlib.repr(value)}",
-            f"[start, end] within 0..{length}, or null",
-        )
+        expected = f"[start, end] within 0..{length}, or null"
+        refuse(where, f"'mention' is {reprlib.repr(value)}", expected)
     return value[0], value[1]

@@ -15,7 +15,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.questions.formats import Triple, shortest_paths
+from jaxkg.kg.questions.formats import Triple, numbered, shortest_paths
 from jaxkg.records import Question
 
 _TOKEN = re.compile(
@@ -207,9 +207,7 @@ def opened_queries(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     Raises:
         JaxkgError: a question lacks what this promises.
     """
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in numbered(lines):
         raw = read_json(line, f"{path}:{number}")
         try:
             names = {node["nid"]: node["friendly_name"] for node in raw["nodes"]}
@@ -237,9 +235,7 @@ def opened_queries(path: Path, lines: Sequence[str]) -> Iterator[Question]:
 
 def _simple(path: Path, lines: Sequence[str]) -> Iterator[Question]:
     """SimpleQuestions: subject, relation, object, question, parted by tabs."""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, line in numbered(lines):
         cells = line.rstrip("\n").split("\t")
         if len(cells) != 4:
             raise JaxkgError(

@@ -18,7 +18,7 @@ from typing import Any
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.parquet import PARQUET_ENDS, parquet_records
 from jaxkg.kg.graph import KnowledgeGraph
-from jaxkg.kg.questions.formats import freebase, json_object, read_lines
+from jaxkg.kg.questions.formats import freebase, json_objects, read_lines
 from jaxkg.records import Question
 
 
@@ -52,7 +52,7 @@ def read_own_graphs(
         blank += len(facts) - len(kept)
         graphs.append(kept)
         lines.append(json.dumps(record))
-    questions = list(freebase(path, lines, None))
+    questions = list(freebase(path, lines))
     triples, names = list[tuple[str, str, str]](), dict[str, str]()
     asked = list[Question]()
     for question, facts in zip(questions, graphs, strict=True):
@@ -80,9 +80,8 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if path.suffix.lower() in PARQUET_ENDS:
         yield from enumerate(parquet_records(path), start=1)
         return
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            yield number, json_object(path, number, line)
+    for number, _, record in json_objects(path, read_lines(path)):
+        yield number, record
 
 
 def _is_fact(fact: Any) -> bool:

@@ -52,7 +52,7 @@ def over_texts(path: Path, lines: Sequence[str], format: str) -> Iterator[Questi
             where = f"{path}:{number}"
             row = read_json(line, where)
             if not isinstance(row, dict):
-                _bad(where, f"a JSON {type(row).__name__}", f"an object as {format} has them")
+                refuse(where, f"a JSON {type(row).__name__}", f"an object as {format} has them")
             yield read(row, where)
 
 
@@ -66,14 +66,14 @@ def own_passages(value: Any, where: str) -> Passages | None:
         return None
     known = {"texts", "support", "steps", "kind"}
     if not isinstance(value, dict) or not value.keys() <= known:
-        _bad(
+        refuse(
             where, f"'passages' is {reprlib.repr(value)}", f"keys among {', '.join(sorted(known))}"
         )
     texts = _pairs(value.get("texts"), where, "'texts' of 'passages'")
     support = value.get("support", [])
     places = range(len(texts))
     if not isinstance(support, list) or any(type(i) is not int or i not in places for i in support):
-        _bad(where, f"'support' of 'passages' is {reprlib.repr(support)}", "places in 'texts'")
+        refuse(where, f"'support' of 'passages' is {reprlib.repr(support)}", "places in 'texts'")
     steps = _pairs(value.get("steps", []), where, "'steps' of 'passages'")
     return Passages(texts, tuple(support), steps, _string(value.get("kind", ""), where, "kind", 0))
 
@@ -105,13 +105,10 @@ def _musique(row: Mapping[str, Any], where: str) -> Question:
         told = _string(one.get("question"), where, "question of question_decomposition")
         answer = _string(one.get("answer"), where, "answer of question_decomposition")
         steps.append((re.sub(r"#(\d+)", r"{\1}", told), answer))
-    answers, aliases = None, row.get("answer_aliases", [])
-    if "answer" in row:
-        answers = (_string(row["answer"], where, "answer"),)
-    if not isinstance(aliases, list) or not all(isinstance(name, str) for name in aliases):
-        _bad(where, f"'answer_aliases' is {reprlib.repr(aliases)}", "a list of strings")
+    answers = (_string(row["answer"], where, "answer"),) if "answer" in row else None
+    aliases = strings(where, row, "answer_aliases")
     if row.get("answerable") is False:
-        answers, aliases = (), []
+        answers, aliases = (), ()
     hops = f"{len(steps)} hop{'s' * (len(steps) > 1)}" if steps else ""
     return Question(
         id=_string(row.get("id"), where, "id"),
@@ -127,19 +124,19 @@ def _hotpotqa(row: Mapping[str, Any], where: str) -> Question:
     if not isinstance(given, list) or not all(
         isinstance(one, list) and len(one) == 2 and isinstance(one[1], list) for one in given
     ):
-        _bad(where, f"'context' is {reprlib.repr(given)}", "a list of [title, [sentence, ...]]")
+        refuse(where, f"'context' is {reprlib.repr(given)}", "a list of [title, [sentence, ...]]")
     texts = []
     for title, sentences in given:
         said = [_string(sentence, where, "sentence of context", 0) for sentence in sentences]
         texts.append((_string(title, where, "title of context"), "".join(said).strip()))
     facts = row.get("supporting_facts", [])
     if not isinstance(facts, list) or not all(isinstance(one, list) and one for one in facts):
-        _bad(where, f"'supporting_facts' is {reprlib.repr(facts)}", "a list of [title, sentence]")
+        refuse(where, f"'supporting_facts' is {reprlib.repr(facts)}", "a list of [title, sentence]")
     needed = [_string(one[0], where, "title of supporting_facts") for one in facts]
     place = {title: at for at, (title, _) in reversed(list(enumerate(texts)))}
     for title in needed:
         if title not in place:
-            _bad(where, f"'supporting_facts' names {title!r}", "titles that 'context' has")
+            refuse(where, f"'supporting_facts' names {title!r}", "titles that 'context' has")
     return Question(
         id=_string(row["_id"], where, "_id"),
         text=_words(row, where),
@@ -152,6 +149,18 @@ def _hotpotqa(row: Mapping[str, Any], where: str) -> Question:
     )
 
 
+def strings(where: str, row: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The texts that an object has in a list under a key; none without it.
+
+    Raises:
+        JaxkgError: there is something else.
+    """
+    value = row.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        refuse(where, f"{key!r} is {reprlib.repr(value)}", "a list of strings")
+    return tuple(value)
+
+
 def _words(row: Mapping[str, Any], where: str) -> str:
     return " ".join(_string(row.get("question"), where, "question").split())
 
@@ -161,7 +170,7 @@ def _objects(
 ) -> list[dict[str, Any]]:
     value = row.get(key, None if needed else [])
     if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        _bad(where, f"{key!r} is {reprlib.repr(value)}", "a list of objects")
+        refuse(where, f"{key!r} is {reprlib.repr(value)}", "a list of objects")
     return value
 
 
@@ -169,15 +178,22 @@ def _pairs(value: Any, where: str, what: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, list) or not all(
         isinstance(one, list) and [type(part) for part in one] == [str, str] for one in value
     ):
-        _bad(where, f"{what} is {reprlib.repr(value)}", "a list of pairs of strings")
+        refuse(where, f"{what} is {reprlib.repr(value)}", "a list of pairs of strings")
     return tuple((first, second) for first, second in value)
 
 
 def _string(value: Any, where: str, what: str, least: int = 1) -> str:
     if not isinstance(value, str) or len(value.strip()) < least:
-        _bad(where, f"{what!r} is {reprlib.repr(value)}", "a string" + " with words" * bool(least))
+        refuse(
+            where, f"{what!r} is {reprlib.repr(value)}", "a string" + " with words" * bool(least)
+        )
     return value
 
 
-def _bad(where: str, found: str, expected: str) -> NoReturn:
+def refuse(where: str, found: str, expected: str) -> NoReturn:
+    """Refuse what stands in a place of a question file.
+
+    Raises:
+        JaxkgError: says where, what was found, and what is expected.
+    """
     raise JaxkgError(f"{where}: {found}; expected {expected}")

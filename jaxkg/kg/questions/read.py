@@ -24,6 +24,7 @@ set named after the file: `qa_test.txt` in `3-hop/` gives `metaqa-3-test-17`, `P
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -48,18 +49,19 @@ __all__ = [
     "write_questions",
 ]
 
-FORMATS = (
-    "metaqa",
-    "pathquestion",
-    "freebase",
-    "official",
-    "subgraphs",
-    "opened",
-    *TEXTS,
-    "jsonl",
-    "csv",
-    "text",
-)
+_READERS: dict[str, Callable[..., Iterable[Question]]] = {
+    "metaqa": formats.metaqa,
+    "pathquestion": formats.pathquestion,
+    "freebase": formats.freebase,
+    "official": official,
+    "subgraphs": formats.subgraphs,
+    "opened": opened_queries,
+    **{name: functools.partial(over_texts, format=name) for name in TEXTS},
+    "jsonl": formats.own,
+    "csv": formats.table,
+    "text": formats.text,
+}
+FORMATS = tuple(_READERS)
 
 
 _SELDOM = ("aliases", "passages")
@@ -105,24 +107,8 @@ def read_questions(
         raise JaxkgError(f"{path}: answer_field is for the freebase format, this is {chosen}")
     if answer_field not in (None, "a_entity", "answer"):
         raise JaxkgError(f"answer_field is 'a_entity' or 'answer', not {answer_field!r}")
-    if chosen == "metaqa":
-        questions = list(formats.metaqa(path, lines))
-    elif chosen == "pathquestion":
-        questions = list(formats.pathquestion(path, lines))
-    elif chosen == "freebase":
-        questions = list(formats.freebase(path, lines, answer_field))
-    elif chosen == "subgraphs":
-        questions = list(formats.subgraphs(path, lines))
-    elif chosen == "opened":
-        questions = list(opened_queries(path, lines))
-    elif chosen in TEXTS:
-        questions = list(over_texts(path, lines, chosen))
-    elif chosen == "jsonl":
-        questions = list(formats.own(path, lines))
-    elif chosen == "csv":
-        questions = list(formats.table(path, lines))
-    else:
-        questions = list(formats.text(path, lines))
+    given = {} if answer_field is None else {"answer_field": answer_field}
+    questions = list(_READERS[chosen](path, lines, **given))
     return _distinct(path, questions)
 
 
@@ -189,7 +175,7 @@ def split_questions(
 def _detect(path: Path, lines: Sequence[str]) -> str:
     first = next((line for line in lines if line.strip()), "")
     if path.suffix in (".jsonl", ".json") or first.lstrip().startswith("{"):
-        row = formats.json_object(path, lines.index(first) + 1, first)
+        row = formats.json_object(f"{path}:{lines.index(first) + 1}", first)
         if "triples" in row:
             return "subgraphs"
         if {"nodes", "edges"} <= row.keys():

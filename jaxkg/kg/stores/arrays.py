@@ -359,14 +359,7 @@ class ArrayStore:
 
     def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
         """See `Store`."""
-        kg, held = self.kg, []
-        relation_of = {name: row for row, name in enumerate(kg.relations)}
-        for head, relation, tail in triples:
-            ends = kg.entity_ids.rows(head) + kg.entity_ids.rows(tail)
-            code = relation_of.get(relation)
-            known = len(ends) == 2 and code is not None
-            held.append(bool(known and kg.find(ends[0], code or 0, ends[1]) >= 0))
-        return held
+        return [self.kg.row(triple) >= 0 for triple in triples]
 
     def troubles(self) -> list[str]:
         """See `Store`; arrays have none."""

@@ -77,7 +77,7 @@ class ChangedStore:
                 self._beside[node].add((code, inverse))
         for head, relation, tail in changes.removed:
             ends, code = (self._number(head), self._number(tail)), self._code[relation]
-            self._removed.add(int(kg.find(ends[0], kg.relation_code(relation), ends[1])))
+            self._removed.add(kg.row((head, relation, tail)))
             self._delta[ends[0], code, False] -= 1
             self._delta[ends[1], code, True] -= 1
         named = [*changes.names.items()]

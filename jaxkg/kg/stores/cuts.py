@@ -70,37 +70,23 @@ def cuts_met(
 
 def _steps(sets: QuerySets, node: q.Query) -> Iterator[tuple[np.ndarray | None, str]]:
     """(entities, relation) of every step that a query graph takes; None for all there are."""
+    below = q.children(node)
+    # What a set is compared with comes first.
+    for part in below[::-1] if isinstance(node, q.Difference | q.Quantifier) else below:
+        yield from _steps(sets, part)
     if isinstance(node, q.Domain):
         for relation in node.relations:
             yield None, relation
-        return
-    if isinstance(node, q.Entities):
-        return
-    if isinstance(node, q.Intersection | q.Union):
-        for part in node.parts:
-            yield from _steps(sets, part)
-        return
-    if isinstance(node, q.Difference | q.Quantifier):
-        yield from _steps(sets, node.without if isinstance(node, q.Difference) else node.within)
-    if isinstance(node, q.Difference):
-        yield from _steps(sets, node.source)
-        return
-    assert isinstance(
-        node, q.Step | q.Where | q.Match | q.Quantifier | q.Extreme | q.Count | q.Total
-    )
-    yield from _steps(sets, node.source)
-    if isinstance(node, q.Count):
-        return
-    nodes = sets.derive(node.source).nodes
-    if isinstance(node, q.Step):
+    elif isinstance(node, q.Step):
+        nodes = sets.derive(node.source).nodes
         if node.closure:
-            further = closure(sets.around, nodes, node.relations)[0]
-            nodes = np.union1d(nodes, further)
+            nodes = np.union1d(nodes, closure(sets.around, nodes, node.relations)[0])
         for relation in node.relations:
             yield nodes, relation
-        return
-    for path in (node.path, node.other) if isinstance(node, q.Match) else (node.path,):
-        ends = nodes
-        for relation in path:
-            yield ends, relation
-            ends = np.unique(sets.step(ends, (relation,))[0])
+    elif isinstance(node, q.Where | q.Match | q.Quantifier | q.Extreme | q.Total):
+        nodes = sets.derive(node.source).nodes
+        for path in (node.path, node.other) if isinstance(node, q.Match) else (node.path,):
+            ends = nodes
+            for relation in path:
+                yield ends, relation
+                ends = np.unique(sets.step(ends, (relation,))[0])

@@ -130,10 +130,6 @@ class Endpoint:
             raise JaxkgError(f"{self.title}: no SPARQL results to {one_line(query)[:120]!r}")
         return Rows(rows, whole)
 
-    def ask(self, query: str) -> bool:
-        """Whether an ASK query holds; raises as `select`."""
-        return bool(self._reply(query, False)[0].get("boolean"))
-
     def _reply(self, query: str, fresh: bool) -> tuple[Mapping[str, Any], bool]:
         with self._lock:
             if self._kept is not None and not fresh and (body := self._kept.get(query)):
@@ -192,7 +188,7 @@ class Endpoint:
         self._deadline.start()
         asked: Any = {"method": "GET", "url": self.url}
         if len(query) <= _LONGEST_GET:
-            asked["url"] = _with(self.url, query)
+            asked["url"] += f"{'&' if '?' in self.url else '?'}{urlencode({'query': query})}"
         if max(len(query), len(asked["url"])) > _LONGEST_GET:
             asked = {"method": "POST", "url": self.url, "data": {"query": query}}
         try:
@@ -298,10 +294,6 @@ def _bounded(parts: Iterator[bytes]) -> Iterator[bytes]:
         if total > _LARGEST:
             raise MemoryError
         yield part
-
-
-def _with(url: str, query: str) -> str:
-    return f"{url}{'&' if '?' in url else '?'}{urlencode({'query': query})}"
 
 
 def _checked(url: str) -> str:

@@ -25,11 +25,8 @@ def quoted(text: str) -> str:
     >>> print(quoted('say "no"'))
     "say \\"no\\""
     """
-    return f'"{_ESCAPED.sub(_escape, text)}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    return _ESCAPES.get(match[0], f"\\u{ord(match[0]):04X}")
+    escaped = _ESCAPED.sub(lambda sign: _ESCAPES.get(sign[0], f"\\u{ord(sign[0]):04X}"), text)
+    return f'"{escaped}"'
 
 
 def id_of(term: Mapping[str, str]) -> str:

@@ -58,39 +58,31 @@ class Described:
 
 
 class Store(Protocol):
-    """A graph of which a part at a time is fetched.
-
-    Attributes:
-        title: what to call it.
-        schema: a graph of all its relations, and without any triple.
-        closed: whether `schema` has all relations; where it has not, none can be coded for a model.
-        numbered: whether its facts have numbers of their own.
-        count: how many facts it has; None where it does not tell.
-    """
+    """A graph of which a part at a time is fetched."""
 
     @property
     def title(self) -> str:
-        """See above."""
+        """What to call it."""
         ...
 
     @property
     def schema(self) -> KnowledgeGraph:
-        """See above."""
+        """A graph of all its relations, and without any triple."""
         ...
 
     @property
     def closed(self) -> bool:
-        """See above."""
+        """Whether `schema` has all relations; where it has not, none can be coded for a model."""
         ...
 
     @property
     def numbered(self) -> bool:
-        """See above."""
+        """Whether its facts have numbers of their own."""
         ...
 
     @property
     def count(self) -> int | None:
-        """See above."""
+        """How many facts it has; None where it does not tell."""
         ...
 
     def named(self, names: Sequence[str]) -> list[list[int]]:

@@ -8,27 +8,22 @@ place of the marriage; father, mother, parent and child; siblings. What is said 
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.protocol import Format, Intake, begins
+from jaxkg.kg.files.textfile import toml_beside
 
 _LINE = re.compile(r"\s*(\d{1,2})\s+(?:@([^@\s][^@]*)@\s+)?([A-Za-z0-9_]+)(?: (.*))?")
 _POINTER = re.compile(r"@([^@\s][^@]*)@")
 _ASPECTS = {"DATE": "date", "PLAC": "place", "AGE": "age", "CAUS": "cause", "TYPE": "type"}
 _SEXES = {"M": "male", "F": "female", "X": "other"}
+_EVENTS = toml_beside(__file__)["events"]
+"""What tags of events are called."""
 _HEADER = {"HEAD", "TRLR", "SUBM", "SUBN"}
-
-
-@functools.cache
-def _events() -> dict[str, str]:
-    """What tags of events are called."""
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["events"]
 
 
 class _Record(NamedTuple):
@@ -118,7 +113,7 @@ def _person(record: _Record, intake: Intake, source: str) -> None:
         # As people say it: "Queen Victoria" of the Queen of England.
         intake.names.alias(record.id, f"{title.split()[0]} {names[0].split()[0]}")
     for one in record.below:
-        if one.tag in _events():
+        if one.tag in _EVENTS:
             for word, value in _said(one):
                 intake.fact(record.id, word, value, source)
         elif one.tag == "SEX" and one.text in _SEXES:
@@ -133,7 +128,7 @@ def _person(record: _Record, intake: Intake, source: str) -> None:
 def _said(record: _Record) -> Iterator[tuple[str, str]]:
     """What an event or attribute says: what it is, when, where."""
     called = next((one.text for one in record.of("TYPE") if one.text), "")
-    own = called.lower() if record.tag in ("EVEN", "FACT") and called else _events()[record.tag]
+    own = called.lower() if record.tag in ("EVEN", "FACT") and called else _EVENTS[record.tag]
     if record.text and record.text != "Y":
         yield own, record.text
     for one in record.below:
@@ -154,7 +149,7 @@ def _family(record: _Record, people: set[str], intake: Intake, source: str) -> N
     partners = [*husbands, *wives]
     said: dict[str, list[str]] = {}
     for one in record.below:
-        if one.tag in _events():
+        if one.tag in _EVENTS:
             for word, value in _said(one):
                 said.setdefault(word, []).append(value)
         elif one.tag not in ("HUSB", "WIFE", "CHIL"):

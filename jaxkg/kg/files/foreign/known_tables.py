@@ -11,7 +11,6 @@ import csv
 import io
 import itertools
 import re
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
 from jaxkg.kg.files.protocol import NO, Format, Head, Intake, Sniff, begins, holds, surest
 from jaxkg.kg.files.tables.shape import is_header
 from jaxkg.kg.files.tables.table import take_table
+from jaxkg.kg.files.textfile import toml_beside
 
 
 class _Table(NamedTuple):
@@ -42,7 +42,7 @@ class _Table(NamedTuple):
     refers: Mapping[str, str] = {}
 
 
-_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_KNOWN = toml_beside(__file__)
 _GTFS = {name: _Table(**table) for name, table in _KNOWN["gtfs"].items()}
 _GTFS_KEYS = {one.key: one.sort for one in _GTFS.values() if one.key}
 _NOTHING = {"", "\\N", "NULL"}

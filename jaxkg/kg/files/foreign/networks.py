@@ -8,6 +8,7 @@ portable graph file format (1997); the manual of Pajek.
 
 from __future__ import annotations
 
+import functools
 import html
 import re
 from pathlib import Path
@@ -25,6 +26,9 @@ _TOKEN = re.compile(r'"[^"]*"|[\[\]]|[^\s\[\]"]+')
 _WORD = re.compile(r'"[^"]*"|\S+')
 _DRAWN = ("graphics", "LabelGraphics", "hierarchic", "directed", "Creator", "Version")
 _EDGE = re.compile(r"(\S+)[ \t]+(\S+)(?:[ \t]+(-?[\d.]+(?:[eE]-?\d+)?|\{.*\}))?")
+
+_node = functools.partial(row_id, "node")
+"""The id of a node, which a number may call."""
 
 
 def read_gml(path: Path, intake: Intake) -> None:
@@ -88,19 +92,18 @@ def read_pajek(path: Path, intake: Intake) -> None:
             if part == "*matrix":
                 raise JaxkgError(f"{path}:{number}: a matrix of Pajek; save it as arcs")
         elif part == "*vertices":
-            intake.name(row_id("node", words[0]), (*words[1:2], words[0])[0] or words[0])
+            intake.name(_node(words[0]), (*words[1:2], words[0])[0] or words[0])
         elif part not in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
             intake.leave_out(f"lines of {part or 'no part'}")
         elif len(words) < 2:
             intake.bad.note(path, number, line, "no two ends", "1 2 1.0")
         elif part.endswith("list"):
             for end in words[1:]:
-                intake.fact(row_id("node", words[0]), relation, row_id("node", end), source)
+                intake.fact(_node(words[0]), relation, _node(end), source)
         else:
             said = dict(zip(words[3::2], words[4::2])).get("l", relation)
             weight = {"weight": words[2:3]} if words[2:3] != ["1"] else {}
-            ends = row_id("node", words[0]), row_id("node", words[1])
-            intake.qualified(ends[0], said or relation, ends[1], weight, source)
+            intake.qualified(_node(words[0]), said or relation, _node(words[1]), weight, source)
 
 
 def read_tgf(path: Path, intake: Intake) -> None:
@@ -115,14 +118,14 @@ def read_tgf(path: Path, intake: Intake) -> None:
             edges = True
         elif line.strip() and not edges:
             node, _, label = line.strip().partition(" ")
-            intake.name(row_id("node", node), label.strip() or node)
+            intake.name(_node(node), label.strip() or node)
         elif words := line.split(None, 2):
             if len(words) < 2:
                 intake.bad.note(path, number, line, "no two ends", "1 2 label")
             else:
                 relation = words[2].strip() if len(words) > 2 else LINKED
-                ends = row_id("node", words[0]), row_id("node", words[1])
-                intake.fact(ends[0], relation, ends[1], source_of(path, number, intake))
+                source = source_of(path, number, intake)
+                intake.fact(_node(words[0]), relation, _node(words[1]), source)
 
 
 def read_edges(path: Path, intake: Intake) -> None:
@@ -147,8 +150,8 @@ def read_edges(path: Path, intake: Intake) -> None:
             properties = {key: [value.strip("'\" ")] for key, value in said}
             properties |= {weight: [match[3]]} if match[3] and match[3][0] != "{" else {}
             first = False
-            ends = row_id("node", match[1]), row_id("node", match[2])
-            intake.qualified(ends[0], LINKED, ends[1], properties, source_of(path, number, intake))
+            source = source_of(path, number, intake)
+            intake.qualified(_node(match[1]), LINKED, _node(match[2]), properties, source)
 
 
 def _header(line: str) -> list[str]:

@@ -8,20 +8,17 @@ https://www.nlm.nih.gov/bsd/mms/medlineelements.html.
 from __future__ import annotations
 
 import calendar
-import functools
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.foreign.lines import joined_lines
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins, surest
 from jaxkg.kg.files.tables.record_names import Malformed
-from jaxkg.kg.files.textfile import text_chunks
+from jaxkg.kg.files.textfile import text_chunks, toml_beside
 
 _ENTRY = re.compile(r"^[ \t]*@[ \t]*(\w+)\s*([{(])", re.MULTILINE)
 _TAG = re.compile(r"(%\S|[A-Z][A-Z0-9]{1,3}(?= {0,2}-))(?: *-)?(?: (.*))?")
@@ -30,12 +27,8 @@ _DAY = re.compile(r"(\d{4})/(\d{0,2})/?(\d{0,2})(?:/.*)?")
 _ACCENT = re.compile(r"\\([\"'`^~=.]|[uvHcrk](?![A-Za-z]))\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
 _COMMAND = re.compile(r"\\([A-Za-z]+)\s*(\{(?!\}))?")
 
+_KNOWN = toml_beside(__file__)
 _Record = dict[str, list[str]]
-
-
-@functools.cache
-def _known() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 def read_bibtex(path: Path, intake: Intake) -> None:
@@ -114,7 +107,7 @@ def _in_parts(said: dict[str, str], intake: Intake) -> _Record:
     """Fields with the texts in them."""
     record = _Record()
     for name, value in said.items():
-        if name in _known()["people"]:
+        if name in _KNOWN["people"]:
             texts = []
             for person in _split(" ".join(value.split()), " and "):
                 last, *first = _split(person, ",")
@@ -122,7 +115,7 @@ def _in_parts(said: dict[str, str], intake: Intake) -> _Record:
             if texts[-1] == "others":
                 intake.leave_out(f"'and others' of an {name}")
                 texts.pop()
-        elif name in _known()["listed"]:
+        elif name in _KNOWN["listed"]:
             texts = [part.strip() for part in re.split("[;,]", _plain(value))]
         else:
             texts = [_plain(value)]
@@ -141,7 +134,7 @@ def _plain(text: str) -> str:
     >>> _plain(r'{\"O}l \& {\ss} \emph{Salt}~{T}ide 201--219 {\LaTeX}')
     'Öl & ß Salt Tide 201-219 LaTeX'
     """
-    letters, accents = _known()["letters"], _known()["accents"]
+    letters, accents = _KNOWN["letters"], _KNOWN["accents"]
     text = _ACCENT.sub(lambda match: (match[2] or match[3]) + accents[match[1]], text)
     text = _COMMAND.sub(
         lambda match: letters.get(match[1], "" if match[2] else match[1]) + (match[2] or ""), text
@@ -162,13 +155,13 @@ def read_tags(path: Path, intake: Intake) -> None:
         nonlocal begun
         match = _TAG.fullmatch(line)
         if match:
-            begun = match[1] != "ER" and (begun or match[1] in _known()["tags"])
+            begun = match[1] != "ER" and (begun or match[1] in _KNOWN["tags"])
         return None if match or not begun else f" {line.strip()}".rstrip()
 
     for number, line in joined_lines(path, intake, rest_of):
         match = _TAG.fullmatch(line)
         tag, text = (match[1], (match[2] or "").strip()) if match else ("", line.strip())
-        words = words or _known()["tags"].get(tag, {})
+        words = words or _KNOWN["tags"].get(tag, {})
         if tag and tag == next(iter(words), ""):
             records.append({})
         elif not records:
@@ -183,8 +176,8 @@ def read_tags(path: Path, intake: Intake) -> None:
             text = "-".join(filter(None, day.groups())) if day else text
             if word == "year" and len(text) > 4:
                 records[-1]["date"], text = [text], text[:4]
-            text = _known()["sorts"].get(text, text) if word == "type" else text
-            people = word in _known()["people"]
+            text = _KNOWN["sorts"].get(text, text) if word == "type" else text
+            people = word in _KNOWN["people"]
             text = _person([part.strip() for part in text.split(",")]) if people else text
             records[-1].setdefault(word, []).append(text)
     _take(path, records, intake)

@@ -36,10 +36,7 @@ _LEFT_OUT = {"cssclass", "cssclasses", "publish", "position"}
 
 
 def _sniff(head: Head) -> Sniff:
-    entries = head.entries or ()
-    if ".obsidian" in entries or "logseq" in entries:
-        return Sniff(1.0, "it has the settings of a vault of notes")
-    files = [PurePosixPath(name) for name in entries if not name.startswith(".")]
+    files = [PurePosixPath(name) for name in head.entries or () if not name.startswith(".")]
     files = [file for file in files if file.suffix and not file.stem.isupper()]  # no README
     notes = sum(file.suffix.lower() in _ENDS for file in files)
     return Sniff(0.8, "most of it are Markdown notes") if 2 * notes > len(files) else NO

@@ -36,9 +36,6 @@ class Quoted:
         self._parts: dict[str, tuple[str, str, str]] = {}
         self._numbers: dict[str, int] = {}
 
-    def __contains__(self, node: str) -> bool:
-        return node in self._parts
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts)
 

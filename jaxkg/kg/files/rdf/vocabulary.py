@@ -104,8 +104,7 @@ class Vocabulary:
 
     def folded(self) -> Iterator[Triple]:
         """The facts that classes, lists and blank nodes stand for."""
-        for about in self._about.items():
-            node, ends = about
+        for node, ends in self._about.items():
             if len(ends) == len(_ABOUT):
                 subject, predicate, value = (ends[word] for word in _ABOUT)
                 self.statements[node] = subject, predicate, value

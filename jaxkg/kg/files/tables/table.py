@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
-from jaxkg.kg.files.delimited import Row, csv_rows, row_blocks, separator_of
+from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
@@ -95,10 +95,9 @@ def read_table(path: Path, intake: Intake, *, kept: Sequence[int] | None = None)
     Raises:
         JaxkgError: it has no header, or a malformed line beyond what is tolerated.
     """
-    encoding, format = intake.options.encoding, intake.format
-    separator = separator_of(path, "tsv" if ".tsv" in path.suffixes else format, encoding)
-    blocks = row_blocks(path, intake=intake)
-    rows = csv_rows(path, blocks, intake.bad, encoding, separator)
+    format = "tsv" if ".tsv" in path.suffixes else intake.format
+    separator = separator_of(path, format, intake.options.encoding)
+    rows = csv_rows(path, separator, intake)
     if kept is not None:
         rows = (
             [(n, [row[at] for at in kept if at < len(row)]) for n, row in some] for some in rows
@@ -496,12 +495,12 @@ def _whole_rows(
                 intake.leave_out(RAGGED)
                 continue
             intake.mended[MENDED] += 1
-        if len(cells) == len(columns) and (cells[key] or keyless):
-            yield number, cells
-            continue
         even = len(cells) == len(columns)
-        why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
-        intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
+        if even and (cells[key] or keyless):
+            yield number, cells
+        else:
+            why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"
+            intake.bad.note(path, number, separator.join(cells), why, separator.join(columns))
 
 
 def _mended(cells: Sequence[str], width: int, separator: str) -> list[str]:
