@@ -67,7 +67,7 @@ def chat(
                     last = warm.right(asked[-1], int(right[1]))
                 print(_short(last))
             except JaxkgError as error:
-                errors.print(f"jaxkg: {error}", markup=False, highlight=False)
+                errors.print(f"jaxkg: {error}")
             _prompt()
 
 

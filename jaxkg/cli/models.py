@@ -162,7 +162,7 @@ def _show(exchange: str) -> None:
     from jaxkg.words import one_line
 
     text = "\n".join(map(one_line, exchange.splitlines()))
-    errors.print(text, markup=False, highlight=False, soft_wrap=True)
+    errors.print(text)
 
 
 @models.callback()

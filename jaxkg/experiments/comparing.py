@@ -153,7 +153,7 @@ def run_systems(
                     )
                 except Unfit as error:
                     told = f"{each}: {column} is left out: {error}"
-                    errors.print(told, markup=False, highlight=False, soft_wrap=True)
+                    errors.print(told)
                     outcomes[each][column] = Outcome(lacks=str(error))
                     continue
                 outcomes[each][column] = Outcome.of_run(

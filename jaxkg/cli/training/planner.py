@@ -124,8 +124,6 @@ def trained_into(
                 f"stopped; the same command resumes from {state}"
                 if state.exists()
                 else "stopped before the first step; nothing was saved",
-                markup=False,
-                highlight=False,
             )
             raise typer.Exit(130) from None
 
