@@ -104,9 +104,7 @@ def main(argv: list[str] | None = None) -> None:
 def _profiled() -> AbstractContextManager[None]:
     from jaxkg.experiments.programs import profiled
 
-    return profiled(
-        lambda line: errors.print(f"jaxkg: {line}")
-    )
+    return profiled(lambda line: errors.print(f"jaxkg: {line}"))
 
 
 _PLAIN = {"→": "->", "←": "<-", "…": "..."}

@@ -23,7 +23,7 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.records import PlanCandidate, Question, RankedEntity, TraceNode
 from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import plan_paths
-from jaxkg.systems.answering import Progress, why_no_topic
+from jaxkg.systems.answering import Progress
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed
 from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
@@ -241,8 +241,6 @@ class PathHD(PathAnswering[Schemas]):
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
         if not plan:
             return "no relation of the graph leaves the topic"
         if found.confidence < self.settings.threshold:
