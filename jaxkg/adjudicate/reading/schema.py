@@ -100,7 +100,8 @@ def bounded(
             node = _at(made, path)
             lists = _lists(made, node)
             leaf = lists[-1]["items"] if lists else node
-            offer = {"type": _kind(values), "enum": list(dict.fromkeys(values))}
+            kind = "string" if isinstance(values[0], str) else "integer"
+            offer = {"type": kind, "enum": list(dict.fromkeys(values))}
             if path in patterns:
                 leaf.pop("type")
                 leaf["anyOf"] = [offer, {"type": "string", "pattern": patterns[path]}]
@@ -156,7 +157,3 @@ def _lists(schema: Any, node: Any) -> list[Any]:
 
 def _referred(schema: Any, node: Any) -> Any:
     return schema["$defs"][node["$ref"].rsplit("/", 1)[-1]] if "$ref" in node else node
-
-
-def _kind(values: Sequence[str | int]) -> str:
-    return "string" if isinstance(values[0], str) else "integer"
