@@ -73,7 +73,7 @@ class Linked:
 
     def telling(self, stage: str) -> Callable[[int, int], None]:
         """`tick` for one stage."""
-        return lambda done, total: self.tick(stage, done, total)
+        return functools.partial(self.tick, stage)
 
 
 @dataclasses.dataclass(frozen=True)
