@@ -71,7 +71,6 @@ class SteppedPaths(PathAnswering[RelationPaths]):
     name = "ranked"
     stage = "rank"
     each = 8
-    directed = False
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -101,6 +100,11 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         ranker.check(reader)
         host = tensors or tensor_graph(kg)
         return cls(kg, host, ranker, reader, encoder, linker or Linker(kg), settings)
+
+    @property
+    def directed(self) -> bool:
+        """Each step is walked either way."""
+        return False
 
     @property
     def join(self) -> Join:

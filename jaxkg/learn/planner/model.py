@@ -42,9 +42,13 @@ class Planner(FolderModel, ReadsWords):
     about: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     wordings: Wordings = dataclasses.field(default_factory=Wordings)
 
-    @functools.cached_property
+    @property
     def on_device(self) -> tuple[PlannerParams, jax.Array]:
         """Return the weights and `label_ngrams` on the device."""
+        return self._on_device
+
+    @functools.cached_property
+    def _on_device(self) -> tuple[PlannerParams, jax.Array]:
         return jax.device_put((self.params, self.label_ngrams()))
 
     def check_relations(self, relations: Sequence[str]) -> None:

@@ -460,8 +460,17 @@ class PathHD(PathAnswering[Schemas]):
             used |= more & (entities > 0)
             used &= np.cumsum(used, axis=1) <= count
             walks.append((walk.question, walk.place, walk.node, walk.edges, walk.branch))
-        question, place, *found = (np.concatenate(column) for column in zip(*walks))
+        question, place, node, edges, branch = (np.concatenate(column) for column in zip(*walks))
         order = np.lexsort((place, question))
-        columns = (column[order] for column in (question, place, *found))
-        sizes = np.where(followed, entities, NULL)
-        return Followed(*columns, used, sizes, complete, visited).only(used)
+        every = Followed(
+            question[order],
+            place[order],
+            node[order],
+            edges[order],
+            branch[order],
+            used,
+            np.where(followed, entities, NULL),
+            complete,
+            visited,
+        )
+        return every.only(used)
