@@ -149,6 +149,13 @@ def write_npz(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
         np.savez(file, allow_pickle=False, **named)
 
 
+def read_npz(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Arrays by name, as `write_npz` wrote them; objects are never unpickled."""
+    # np.load leaves a damaged file open where it opened it itself.
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
 def write_tensors(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray], about: Mapping[str, str]
 ) -> None:

@@ -221,9 +221,10 @@ def ask(
             prompted[place], requests[place], notes[place] = each, each.request(), note
         for place, reply in zip(shorter, backend.complete([requests[i] for i in shorter])):
             replies[place] = reply
-    outcomes = _read_all(prompted, replies)
-    again = _to_repair(outcomes, prompted, requests) if repair else {}
-    outcomes = _repaired(prompted, outcomes, again, backend.complete(list(again.values())))
+    outcomes = [_read(each, (reply,)) for each, reply in zip(prompted, replies)]
+    again = _repairs(outcomes, requests) if repair else {}
+    for place, reply in zip(again, backend.complete(list(again.values()))):
+        outcomes[place] = _repaired(prompted[place], outcomes[place], reply)
     return [
         dataclasses.replace(outcome, note=note) if note else outcome
         for outcome, note in zip(outcomes, notes)
@@ -289,10 +290,6 @@ def tally(outcomes: Iterable[Outcome[T]]) -> dict[str, int]:
     }
 
 
-def _read_all(prompted: Sequence[Prompted[T]], replies: Sequence[Reply]) -> list[Outcome[T]]:
-    return [_read(each, (reply,)) for each, reply in zip(prompted, replies)]
-
-
 def _read(prompted: Prompted[T], replies: tuple[Reply, ...]) -> Outcome[T]:
     reply = replies[-1]
     if reply.error is not None:
@@ -306,9 +303,7 @@ def _read(prompted: Prompted[T], replies: tuple[Reply, ...]) -> Outcome[T]:
     return Outcome(value, None, "", replies, prompted.stage)
 
 
-def _to_repair(
-    outcomes: Sequence[Outcome[T]], prompted: Sequence[Prompted[T]], requests: Sequence[Request]
-) -> dict[int, Request]:
+def _repairs(outcomes: Sequence[Outcome[T]], requests: Sequence[Request]) -> dict[int, Request]:
     """The repair calls, by place in the batch: the chat so far, what came, and what is wrong."""
     again: dict[int, Request] = {}
     for index, outcome in enumerate(outcomes):
@@ -330,18 +325,9 @@ def _to_repair(
     return again
 
 
-def _repaired(
-    prompted: Sequence[Prompted[T]],
-    outcomes: list[Outcome[T]],
-    again: dict[int, Request],
-    replies: Sequence[Reply],
-) -> list[Outcome[T]]:
-    for index, reply in zip(again, replies):
-        first = outcomes[index]
-        told = (*first.replies, reply)
-        if reply.error == "budget":  # what was paid for is still a reply that cannot be read
-            detail = f"{first.detail}; not asked again: {reply.detail}"
-            outcomes[index] = dataclasses.replace(first, detail=detail, replies=told)
-        else:
-            outcomes[index] = _read(prompted[index], told)
-    return outcomes
+def _repaired(prompted: Prompted[T], first: Outcome[T], reply: Reply) -> Outcome[T]:
+    replies = (*first.replies, reply)
+    if reply.error == "budget":  # what was paid for is still a reply that cannot be read
+        detail = f"{first.detail}; not asked again: {reply.detail}"
+        return dataclasses.replace(first, detail=detail, replies=replies)
+    return _read(prompted, replies)

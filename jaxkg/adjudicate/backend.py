@@ -7,7 +7,6 @@ of 50 always yields 50 replies. It raises `JaxkgError` for what the caller did w
 
 from __future__ import annotations
 
-import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, Self
@@ -133,7 +132,7 @@ def innermost(backend: Backend) -> Backend:
     return backend
 
 
-class Wrapper(_Block, abc.ABC):
+class Wrapper(_Block):
     """A backend around another."""
 
     def __init__(self, inner: Backend) -> None:
@@ -164,7 +163,6 @@ class Wrapper(_Block, abc.ABC):
         """Requests that the wrapped backend works on side by side."""
         return self.inner.at_once
 
-    @abc.abstractmethod
     def complete(
         self,
         requests: Sequence[Request],
@@ -172,7 +170,17 @@ class Wrapper(_Block, abc.ABC):
         admit: Admit | None = None,
         on_reply: OnReply | None = None,
     ) -> list[Reply]:
-        """One reply per request, in order."""
+        """One reply per request, in order, each noted as it comes."""
+
+        def arrived(index: int, reply: Reply) -> None:
+            self.note(requests[index], reply)
+            if on_reply:
+                on_reply(index, reply)
+
+        return self.inner.complete(requests, admit=admit, on_reply=arrived)
+
+    def note(self, request: Request, reply: Reply) -> None:
+        """Take note of a reply; may be called on any thread."""
 
     def close(self) -> None:
         """Close the wrapped backend."""

@@ -48,6 +48,11 @@ def block(items: Iterable[str], tag: str = "data") -> str:
     return _wrap((line(item) for item in items), tag)
 
 
+def numbered(items: Iterable[str]) -> str:
+    """Items as data, one a line, each with its number."""
+    return block(f"{number}. {line(item)}" for number, item in enumerate(items, start=1))
+
+
 def arrows(text: str) -> str:
     """Delimited text with the arrows of typed relations as they are written elsewhere.
 

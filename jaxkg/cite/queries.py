@@ -38,27 +38,6 @@ _MOST = 1000
 _MOST_COUNTED = 10
 
 
-@dataclasses.dataclass(frozen=True)
-class CitedResult:
-    """The parts of an answer.
-
-    Attributes:
-        entities: answers, each with the ids of its paths.
-        paths: the walks behind them.
-        notes: the runner-up; what "no" and 0 rest on; answers whose walks are not spelt out.
-        abstained: why there is no answer; None where there is one.
-        reading: the query graph in words.
-        columns: of a table, see `Answer`.
-    """
-
-    entities: tuple[RankedEntity, ...]
-    paths: tuple[SupportingPath, ...]
-    notes: tuple[str, ...]
-    abstained: str | None
-    reading: str
-    columns: tuple[str, ...] = ()
-
-
 class _Cited:
     """Walks numbered as they come."""
 
@@ -186,15 +165,22 @@ def _holds(derived: Derived, node: int) -> bool:
     return place < len(derived.nodes) and int(derived.nodes[place]) == node
 
 
-def cite_result(
-    sets: QuerySets, query: q.Query, result: Result, *, most: int = _MOST
-) -> CitedResult:
-    """A result as an answer with its walks.
+def query_answer(
+    sets: QuerySets,
+    query: q.Query,
+    result: Result,
+    *,
+    question: str = "",
+    topics: Sequence[Link] = (),
+    most: int = _MOST,
+) -> Answer:
+    """A result as an answer with its walks, which `jaxkg.cite.check` derives again.
 
     Args:
         sets: over the graph.
         query: the query graph.
         result: what it executed to.
+        question, topics: of the answer.
         most: how many of what was counted, or found, get their walks spelt out, and ten times as
             many of what conditions and orders counted; the rest is told.
 
@@ -202,8 +188,8 @@ def cite_result(
         >>> from jaxkg.kg import KnowledgeGraph
         >>> sets = QuerySets(KnowledgeGraph.from_triples([("Alien", "by", "Scott")]))
         >>> query = q.Count(q.Step(q.Entities(("Scott",)), ("^by",)))
-        >>> cited = cite_result(sets, query, sets.execute(query))
-        >>> cited.entities[0].name, cited.paths[0].sentence
+        >>> answer = query_answer(sets, query, sets.execute(query))
+        >>> answer.entities[0].name, answer.paths[0].sentence
         ('1', 'Alien, by: Scott')
     """
     kg, cited = sets.kg, _Cited(sets, _MOST_COUNTED * most)
@@ -269,8 +255,17 @@ def cite_result(
     if cited.timeless:
         notes.append(f"{cited.timeless:,} facts have no time; they are assumed to hold then")
     notes += [note + COUNTED for note in _too_many(cited.counted, cited.room)]
-    columns = column_words(kg, query) if isinstance(query, q.Rows) else ()
-    return CitedResult(tuple(entities), cited.paths(), tuple(notes), abstained, reading, columns)
+    return Answer(
+        question,
+        topics=tuple(topics),
+        entities=tuple(entities),
+        paths=cited.paths(),
+        abstained=abstained,
+        notes=tuple(notes),
+        reading=reading,
+        query=q.query_to_dict(query),
+        columns=column_words(kg, query) if isinstance(query, q.Rows) else (),
+    )
 
 
 def _table(
@@ -369,27 +364,3 @@ def _deciding(
         if held.any():
             return int(left[np.argmax(held)]), right
     return None
-
-
-def query_answer(
-    sets: QuerySets,
-    query: q.Query,
-    result: Result,
-    *,
-    question: str = "",
-    topics: Sequence[Link] = (),
-    most: int = _MOST,
-) -> Answer:
-    """A result as an `Answer` that `jaxkg.cite.check` derives again; see `cite_result`."""
-    cited = cite_result(sets, query, result, most=most)
-    return Answer(
-        question,
-        topics=tuple(topics),
-        entities=cited.entities,
-        paths=cited.paths,
-        abstained=cited.abstained,
-        notes=cited.notes,
-        reading=cited.reading,
-        query=q.query_to_dict(query),
-        columns=cited.columns,
-    )

@@ -92,21 +92,19 @@ def main(argv: list[str] | None = None) -> None:
         told = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             told = f"{os.fsdecode(error.filename)}: {error.strerror}"
-        errors.print(f"jaxkg: {told}", markup=False, highlight=False, soft_wrap=True)
+        errors.print(f"jaxkg: {told}")
         sys.exit(2)
     except SystemExit as stop:
         # Typer makes this code of a keyboard interrupt, without a word.
         if stop.code == 130:
-            errors.print("jaxkg: stopped", markup=False)
+            errors.print("jaxkg: stopped")
         raise
 
 
 def _profiled() -> AbstractContextManager[None]:
     from jaxkg.experiments.programs import profiled
 
-    return profiled(
-        lambda line: errors.print(f"jaxkg: {line}", markup=False, highlight=False, soft_wrap=True)
-    )
+    return profiled(lambda line: errors.print(f"jaxkg: {line}"))
 
 
 _PLAIN = {"→": "->", "←": "<-", "…": "..."}

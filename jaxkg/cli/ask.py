@@ -157,22 +157,19 @@ class _ShownOptions:
             print_answer(answer, self.limit)
         sys.stdout.flush()
         # What is saved comes after what is printed: a full disk takes no answer away.
-        if self.trace is not None:
-            from jaxkg.storage import write_text
+        from jaxkg.storage import write_text
 
+        if self.trace is not None:
             write_text(self.trace, saved(answer, stages))
         if self.svg is not None:
             from jaxkg.show import svg as draw_svg
-            from jaxkg.storage import write_text
 
             write_text(self.svg, draw_svg(answer))
         if self.triples is not None:
             from jaxkg.show import to_dot, to_triples
-            from jaxkg.storage import write_text
 
-            write_text(
-                self.triples, (to_dot if self.triples.suffix == ".dot" else to_triples)(answer)
-            )
+            made = to_dot if self.triples.suffix == ".dot" else to_triples
+            write_text(self.triples, made(answer))
 
 
 @spread
@@ -202,9 +199,7 @@ def ask(
         ),
     ] = None,
     seconds: options.Seconds = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of a planner that is made on first use.")
-    ] = 0,
+    seed: options.PlannerSeed = 0,
 ) -> None:
     """Ask one question; print ranked answers with the triples that prove them.
 

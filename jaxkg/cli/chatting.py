@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from jaxkg.cli import options
 from jaxkg.cli.asking import Session, lines_of_input, print_answer, session
@@ -33,9 +31,7 @@ def chat(
     parts: SystemOptions,
     wanted: ModelOptions,
     seconds: options.Seconds = None,
-    seed: Annotated[
-        int, typer.Option(help="Random seed of a planner that is made on first use.")
-    ] = 0,
+    seed: options.PlannerSeed = 0,
 ) -> None:
     """Ask one question after another; graph and system stay loaded. `:help` lists commands.
 
@@ -67,7 +63,7 @@ def chat(
                     last = warm.right(asked[-1], int(right[1]))
                 print(_short(last))
             except JaxkgError as error:
-                errors.print(f"jaxkg: {error}", markup=False, highlight=False)
+                errors.print(f"jaxkg: {error}")
             _prompt()
 
 

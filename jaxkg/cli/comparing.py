@@ -164,6 +164,6 @@ def compare(
     def tell(text: str) -> None:
         print(json.dumps(record, indent=1) if run.as_json else text, flush=True)
         for model in connected.values():
-            errors.print(model.meter.text(), markup=False, highlight=False, soft_wrap=True)
+            errors.print(model.meter.text())
 
     write_comparison(run.output, outcomes, record, run.seed, tell)

@@ -163,7 +163,7 @@ def evaluate(
         if judged is not None and (cut := list(judged.notes.values())):
             said.append(f"{len(cut)} answers were judged by a part of the prompt; first: {cut[0]}")
         for text in filter(None, said):
-            errors.print(text, markup=False, highlight=False, soft_wrap=True)
+            errors.print(text)
 
     for form in forms:
         lines = (json.dumps(written_line(line, form)) for line in read_predictions(run.output))

@@ -127,7 +127,7 @@ def build(
 
 
 def _tell(what: str) -> None:
-    errors.print(what, markup=False, highlight=False, soft_wrap=True)
+    errors.print(what)
 
 
 def _of_documents(

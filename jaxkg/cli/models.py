@@ -162,7 +162,7 @@ def _show(exchange: str) -> None:
     from jaxkg.words import one_line
 
     text = "\n".join(map(one_line, exchange.splitlines()))
-    errors.print(text, markup=False, highlight=False, soft_wrap=True)
+    errors.print(text)
 
 
 @models.callback()
@@ -184,6 +184,7 @@ def check(
     OPENAI_API_KEY holds the key. Exit code 2 means that jaxkg cannot work with the model.
     """
     from jaxkg.adjudicate import Backoff, OpenAIBackend, check
+    from jaxkg.words import one_line
 
     wanted = ModelOptions(llm=llm, extra_body=extra_body)
     with ExitStack() as stack:
@@ -201,12 +202,6 @@ def check(
                 manner=wanted.manner(),
             )
         found = check(stack.enter_context(backend))
-    _print(found.text())
+    print("\n".join(map(one_line, found.text().splitlines())))
     if not found.ok:
         sys.exit(2)
-
-
-def _print(text: str) -> None:
-    from jaxkg.words import one_line
-
-    print("\n".join(map(one_line, text.splitlines())))

@@ -131,6 +131,9 @@ PlannerFolder = Annotated[
         ),
     ),
 ]
+PlannerSeed = Annotated[
+    int, typer.Option("--seed", help="Random seed of a planner that is made on first use.")
+]
 PlanMode = Annotated[
     Mode | None,
     typer.Option(

@@ -27,7 +27,6 @@ from jaxkg.systems.parts import Parts
 
 if TYPE_CHECKING:
     from jaxkg.evaluate import Report
-    from jaxkg.records import Question
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +78,9 @@ def reproduce(
     """
     if list_all or method is None:
         some = [paper(method)] if method else list(papers().values())
-        found = {each.method: _told(each.chosen(tables or ())) for each in some}
+        found = {
+            each.method: [table.to_dict() for table in each.chosen(tables or ())] for each in some
+        }
         print(json.dumps(found, ensure_ascii=False, indent=1) if to_json else listed(some))
         return
     chosen = paper(method).chosen(tables or ())
@@ -126,10 +127,8 @@ class _Runs:
             except Unfit as error:
                 self._rows[key] = str(error)
         # What the built-in graph says is not to be put beside the paper's.
-        found, row = (
-            self._rows[key],
-            {"name": arm.name, "paper": "" if self.how.demo else arm.paper},
-        )
+        found = self._rows[key]
+        row = {"name": arm.name, "paper": "" if self.how.demo else arm.paper}
         if isinstance(found, str):
             return {**row, "lacks": found}
         measured = {name: found.metrics[name].to_dict() for name in table.metrics
@@ -138,6 +137,7 @@ class _Runs:
 
     def _run(self, table: PaperTable, arm: Arm) -> Report:
         from jaxkg.evaluate import report_run
+        from jaxkg.experiments.measure import drawn
 
         with_model = asks_model(arm.system)
         if with_model and self.model is None:
@@ -164,7 +164,8 @@ class _Runs:
         name = re.sub(r"\W+", "-", " ".join((table.dataset, arm.system, *arm.set)))
         run_questions(
             self.folder / name,
-            self._asked(given),
+            # As the scripts draw them, so that rows and kept replies are of the same questions.
+            drawn(given.questions, self.how.questions, self.how.seed),
             system,
             parts,
             name=arm.system,
@@ -173,12 +174,6 @@ class _Runs:
             show=lambda stage, done, total: self.show(f"{arm.name}: {stage}", done, total),
         )
         return report_run(self.folder / name, directed=given.directed, seed=self.how.seed)
-
-    def _asked(self, given: Dataset) -> list[Question]:
-        """As the scripts draw them, so that rows and kept replies are of the same questions."""
-        from jaxkg.experiments.measure import drawn
-
-        return drawn(given.questions, self.how.questions, self.how.seed)
 
     def _graph(self, name: str) -> tuple[Dataset, Parts]:
         if name not in self._graphs:
@@ -197,10 +192,6 @@ class _Runs:
         system = arm.system.removesuffix("+llm")
         mine = [rest for before, _, rest in told if before == system]
         return mine + [each for each in settings if "." not in each.partition("=")[0]]
-
-
-def _told(tables: tuple[PaperTable, ...]) -> list[dict[str, Any]]:
-    return [table.to_dict() for table in tables]
 
 
 def _text(table: PaperTable, rows: list[dict[str, Any]], asked: str) -> str:

@@ -96,7 +96,7 @@ def serve(
             log_questions=log_questions,
             names=names,
         )
-        errors.print(f"jaxkg: http://{host}:{port}", markup=False, highlight=False)
+        errors.print(f"jaxkg: http://{host}:{port}")
         _log()
         run(app, host=host, port=port)
 

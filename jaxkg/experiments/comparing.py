@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,11 +148,12 @@ def run_systems(
                         name=name,
                         link=plan.link,
                         fresh=plan.fresh,
-                        show=functools.partial(_show, show, f"{each}, {column}"),
+                        show=lambda stage, *done, who=f"{each}, {column}": show(
+                            f"{who}: {stage}", *done
+                        ),
                     )
                 except Unfit as error:
-                    told = f"{each}: {column} is left out: {error}"
-                    errors.print(told, markup=False, highlight=False, soft_wrap=True)
+                    errors.print(f"{each}: {column} is left out: {error}")
                     outcomes[each][column] = Outcome(lacks=str(error))
                     continue
                 outcomes[each][column] = Outcome.of_run(
@@ -206,12 +206,6 @@ def system_built(name: str, parts: Parts) -> Built:
         return built._replace(system=_Told(built.system))
     except JaxkgError as error:
         raise Unfit(str(error)) from error
-
-
-def _show(
-    show: Callable[[str, int, int], None], who: str, stage: str, done: int, total: int
-) -> None:
-    show(f"{who}: {stage}", done, total)
 
 
 def chosen_systems(systems: str, models: Sequence[str]) -> list[str]:

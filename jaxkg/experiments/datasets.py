@@ -230,8 +230,6 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
     if unknown:
         errors.print(
             f"{name}: {', '.join(unknown)}: other content than published numbers of jaxkg are of",
-            markup=False,
-            highlight=False,
         )
     return Dataset(
         None if graph is None else Path(root) / graph,

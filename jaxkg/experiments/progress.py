@@ -39,7 +39,7 @@ class _Cleaned(Console):
         )
 
 
-errors = _Cleaned(stderr=True, soft_wrap=True, emoji=False)
+errors = _Cleaned(stderr=True, soft_wrap=True, emoji=False, markup=False, highlight=False)
 _quiet = [False]
 
 
@@ -76,7 +76,7 @@ def voice(*, quiet: bool) -> Iterator[None]:
 def note(text: str) -> None:
     """One line that is no error."""
     if not _quiet[0]:
-        errors.print(f"jaxkg: {text}", markup=False, highlight=False, soft_wrap=True)
+        errors.print(f"jaxkg: {text}")
 
 
 class Bars:

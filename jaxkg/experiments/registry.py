@@ -156,12 +156,6 @@ def find_entry(name: str) -> Entry:
     return SYSTEMS[name]
 
 
-def systems_table() -> str:
-    """The table of systems on the page of methods."""
-    rows = [f"| `{entry.name}` | {entry.about} | {entry.needs} |" for entry in ENTRIES]
-    return "\n".join(["| system | what it does | needs |", "|---|---|---|", *rows])
-
-
 def default_system(parts: Parts) -> str:
     """What answers where no system is named: nothing is trained before a first answer.
 

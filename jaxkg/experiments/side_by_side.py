@@ -228,7 +228,7 @@ def write_comparison(
             metric="hits_at_1",
         )
     except JaxkgError as error:
-        errors.print(f"no picture: {error}", markup=False, highlight=False)
+        errors.print(f"no picture: {error}")
 
 
 def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[str, Any]) -> str:

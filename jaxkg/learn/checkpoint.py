@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.storage import digest_of, write_npz
+from jaxkg.storage import digest_of, read_npz, write_npz
 
 T = TypeVar("T")
 
@@ -68,8 +68,7 @@ def load_state(
             "give a new or empty folder"
         )
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays = read_npz(path)
         about = json.loads(arrays.pop("about").tobytes())
         losses = arrays.pop("losses").tolist()
         told, version = about["format"], about["version"]

@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 from zipfile import BadZipFile
 
-import numpy as np
-
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.checkpoint import named_leaves
-from jaxkg.storage import unfinished, write_json, write_npz
+from jaxkg.storage import read_npz, unfinished, write_json, write_npz
 
 TRAINING = "training"
 """Folder within a model's own, of the state that a training goes on from."""
@@ -48,12 +46,7 @@ class ModelFolder:
         Raises:
             JaxkgError: the folder holds something else.
         """
-        target = Path(folder)
-        if target.exists() and not target.is_dir():
-            raise JaxkgError(f"{target} is a file; a {self.what} is a folder")
-        if _foreign(target, self.name) and not (target / f"{self.name}.json").exists():
-            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
-        return target
+        return _vacant(Path(folder), f"{self.name}.json", f"a {self.what} is a folder")
 
     def save(
         self,
@@ -218,13 +211,9 @@ def state_folder(
         JaxkgError: the folder holds something else; or a model and no state to go on from, and
             `fresh` is not wished for.
     """
-    target = Path(folder)
-    if target.exists() and not target.is_dir():
-        raise JaxkgError(f"{target} is a file; name a folder for the model")
+    target = _vacant(Path(folder), card, "name a folder for the model")
     state = state or target / TRAINING
     done = (target / card).exists()
-    if _foreign(target, Path(card).stem) and not done:
-        raise JaxkgError(f"{target} holds other files; give a new or empty folder")
     if fresh and state.exists():
         shutil.rmtree(state)
     elif done and not state.exists() and not fresh:
@@ -234,24 +223,20 @@ def state_folder(
     return state
 
 
-def _foreign(folder: Path, name: str) -> set[str]:
-    """Files in a folder that are of no training of that model, also of none that was killed.
+def _vacant(target: Path, card: str, advice: str) -> Path:
+    """A folder without files that are of no training of that model, also of none that was killed.
 
     The card is written last, so a process that dies before it leaves arrays, or a part of them.
     """
-    if not folder.exists():
-        return set()
-    found = {file.name for file in folder.iterdir() if not unfinished(file.name)}
-    return found - {TRAINING, f"{name}.npz"}
+    if target.exists() and not target.is_dir():
+        raise JaxkgError(f"{target} is a file; {advice}")
+    if target.exists() and not (target / card).exists():
+        found = {file.name for file in target.iterdir() if not unfinished(file.name)}
+        if found - {TRAINING, f"{Path(card).stem}.npz"}:
+            raise JaxkgError(f"{target} holds other files; give a new or empty folder")
+    return target
 
 
 def _fingerprint(relations: Sequence[str]) -> str:
     """SHA-256 of the names in order."""
     return hashlib.sha256(json.dumps(list(relations)).encode()).hexdigest()
-
-
-def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Arrays by name; objects are never unpickled."""
-    # np.load leaves a damaged file open where it opened it itself.
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-        return {name: stored[name] for name in stored.files}

@@ -183,7 +183,10 @@ class _Service:
         """Ask what compiles the programs: alone, and together in batches of every size."""
         asked = [Question(id=q.id, text=q.text) for q in self.tried if not self.examples]
         replies = [await self._tried_out([question]) for question in asked]
-        right = [bool(f) and _right(q, f[0]) for q, f in zip(self.tried, replies)]
+        right = [
+            any(entity.entity in (q.answers or ()) for answer in some for entity in answer.entities)
+            for q, some in zip(self.tried, replies)
+        ]
         self.examples += tuple(itertools.compress(self.tried, right))
         self.chosen = True
         again = [q for q, f in zip(asked, replies) if f]
@@ -392,11 +395,6 @@ class _Kept:
             if response.status_code == 500:
                 log.exception("%s failed", self.path)
         await response(scope, receive, send)
-
-
-def _right(question: Question, answer: Answer) -> bool:
-    """Whether a known answer is among those found."""
-    return any(entity.entity in (question.answers or ()) for entity in answer.entities)
 
 
 async def _disconnected(request: Request) -> None:

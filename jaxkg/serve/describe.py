@@ -20,12 +20,6 @@ _QUESTION = {
         "id": {"type": "string", "maxLength": 200},
     },
 }
-_CLAIM = {
-    "type": "object",
-    "required": ["head", "relation", "tail"],
-    "properties": {name: {"type": "string"} for name in ("head", "relation", "tail")},
-}
-_ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
 
 def _of(name: str) -> dict[str, Any]:
@@ -43,6 +37,7 @@ def _record(*optional: str, **members: dict[str, Any]) -> dict[str, Any]:
 
 _TEXT, _NUMBER, _SCORE = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 _YES_OR_NO = {"type": "boolean"}
+_CLAIM = _record(head=_TEXT, relation=_TEXT, tail=_TEXT)
 _TROUBLES = _list({"type": "string", "description": "Why something may be missing."})
 _NAMED = {
     "id": _TEXT,
@@ -51,7 +46,7 @@ _NAMED = {
 }
 _COUNTED = {"relation": _TEXT, "label": _TEXT, "count": _NUMBER}
 _REPLIES = {
-    "Error": _ERROR,
+    "Error": _record(error=_TEXT),
     "Failed": _record(question_id=_TEXT, error=_TEXT),
     "Entities": _record(
         entities=_list(_record(**_NAMED, score=_SCORE)),
@@ -115,6 +110,7 @@ def _asks(name: str, about: str, kind: str) -> dict[str, Any]:
 
 
 def _route(
+    how: str,
     about: str,
     reply: dict[str, Any],
     *,
@@ -152,14 +148,14 @@ def _route(
         route["parameters"] = asks
     if body is not None:
         route["requestBody"] = {"required": True, "content": {takes: {"schema": body}}}
-    return route
+    return {how: route}
 
 
 def openapi() -> dict[str, Any]:
     """OpenAPI 3.1, ready for JSON."""
     limit = _asks("limit", "How many items to list at most.", "integer")
     entity = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}
-    lines = "application/x-ndjson"
+    lines, plain = "application/x-ndjson", "text/plain"
     return {
         "openapi": "3.1.0",
         "info": {"title": "jaxkg", "version": __version__},
@@ -169,73 +165,64 @@ def openapi() -> dict[str, Any]:
             "schemas": _schemas(),
         },
         "paths": {
-            "/ask": {
-                "post": _route(
-                    "Answer a question, with its citations.", _of("Answer"), body=_QUESTION
-                )
-            },
-            "/ask/batch": {
-                "post": _route(
-                    "Answer questions, one a line, in order. A question that fails has an `error`.",
-                    {"anyOf": [_of("Answer"), _of("Failed")]},
-                    body=_QUESTION,
-                    takes=lines,
-                    gives=lines,
-                )
-            },
-            "/entities": {
-                "get": _route(
-                    "Find entities by id, name or alias.",
-                    _of("Entities"),
-                    asks=[_asks("q", "The name to look up.", "string"), limit],
-                )
-            },
-            "/entities/{id}": {
-                "get": _route(
-                    "Show one entity and its facts, by relation.",
-                    _of("Entity"),
-                    asks=[entity, limit],
-                    missing=True,
-                )
-            },
-            "/paths": {
-                "get": _route(
-                    "Find the shortest walks between two entities.",
-                    _of("Paths"),
-                    asks=[
-                        _asks("from", "Id or name of the first entity.", "string"),
-                        _asks("to", "Id or name of the last entity.", "string"),
-                        _asks("hops", "Most steps of a walk, 1 to 4.", "integer"),
-                        limit,
-                    ],
-                    missing=True,
-                )
-            },
-            "/check": {
-                "post": _route(
-                    "Say whether the graph states a claim.",
-                    _of("Checked"),
-                    body=_CLAIM,
-                    missing=True,
-                )
-            },
-            "/schema": {
-                "get": _route(
-                    "List the relations, the most frequent first.", _of("Relations"), asks=[limit]
-                )
-            },
-            "/examples": {
-                "get": _route(
-                    "List questions to try. `complete` is false while the service starts.",
-                    _of("Examples"),
-                )
-            },
-            "/healthz": {"get": _route("Say whether the process runs.", _TEXT, gives="text/plain")},
-            "/readyz": {
-                "get": _route(
-                    "Say whether the service is ready to answer.", _TEXT, gives="text/plain"
-                )
-            },
-            "/metrics": {"get": _route("List counts for Prometheus.", _TEXT, gives="text/plain")},
+            "/ask": _route(
+                "post", "Answer a question, with its citations.", _of("Answer"), body=_QUESTION
+            ),
+            "/ask/batch": _route(
+                "post",
+                "Answer questions, one a line, in order. A question that fails has an `error`.",
+                {"anyOf": [_of("Answer"), _of("Failed")]},
+                body=_QUESTION,
+                takes=lines,
+                gives=lines,
+            ),
+            "/entities": _route(
+                "get",
+                "Find entities by id, name or alias.",
+                _of("Entities"),
+                asks=[_asks("q", "The name to look up.", "string"), limit],
+            ),
+            "/entities/{id}": _route(
+                "get",
+                "Show one entity and its facts, by relation.",
+                _of("Entity"),
+                asks=[entity, limit],
+                missing=True,
+            ),
+            "/paths": _route(
+                "get",
+                "Find the shortest walks between two entities.",
+                _of("Paths"),
+                asks=[
+                    _asks("from", "Id or name of the first entity.", "string"),
+                    _asks("to", "Id or name of the last entity.", "string"),
+                    _asks("hops", "Most steps of a walk, 1 to 4.", "integer"),
+                    limit,
+                ],
+                missing=True,
+            ),
+            "/check": _route(
+                "post",
+                "Say whether the graph states a claim.",
+                _of("Checked"),
+                body=_CLAIM,
+                missing=True,
+            ),
+            "/schema": _route(
+                "get",
+                "List the relations, the most frequent first.",
+                _of("Relations"),
+                asks=[limit],
+            ),
+            "/examples": _route(
+                "get",
+                "List questions to try. `complete` is false while the service starts.",
+                _of("Examples"),
+            ),
+            "/healthz": _route("get", "Say whether the process runs.", _TEXT, gives=plain),
+            "/readyz": _route(
+                "get", "Say whether the service is ready to answer.", _TEXT, gives=plain
+            ),
+            "/metrics": _route("get", "List counts for Prometheus.", _TEXT, gives=plain),
         },
     }

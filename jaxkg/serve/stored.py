@@ -91,7 +91,9 @@ class StoredFacts(Lookups):
             graph = topic_graph(self.store, around, whole_schema=False)
             ids = [self.store.described(np.array(rows)).ids for rows in ends]
             reply: dict[str, Any] = {"supported": False, "triples": [], "instead": []}
-            if set(map(self._relation, codes)) & set(graph.relations):
+            schema = self.store.schema
+            names = {schema.relations[code % schema.num_relations] for code in codes}
+            if names & set(graph.relations):
                 asked = Facts.of(graph)
                 for subject in ids[0]:
                     for two in ids[1]:
@@ -119,10 +121,6 @@ class StoredFacts(Lookups):
             "left_out": max(0, len(counts) - limit),
         }
 
-    def _relation(self, code: int) -> str:
-        schema = self.store.schema
-        return schema.relations[code % schema.num_relations]
-
     def _around(self, rows: Sequence[int], hops: int) -> tuple[TopicGraph, Surroundings]:
         nearby = surroundings(self.store, rows, Reach(hops=hops, facts=_FACTS))
         return topic_graph(self.store, nearby, whole_schema=False), nearby
@@ -144,7 +142,8 @@ class StoredFacts(Lookups):
         for row in self.store.search([name])[0]:
             scores.setdefault(row, 0.97)
         worded = [row for row in self.store.worded(name) if row not in scores]
-        rank = dict(zip(worded, zip(map(_length, self._names(worded)), self._degrees(worded))))
+        lengths = [len(key_words(each)) for each in self._names(worded)]
+        rank = dict(zip(worded, zip(lengths, self._degrees(worded))))
         for row in sorted(worded, key=lambda row: (rank[row][0], -rank[row][1], row)):
             scores[row] = WORDED
         if scores:
@@ -174,11 +173,6 @@ class StoredFacts(Lookups):
             return list(map(told, value)) if isinstance(value, list | tuple) else value
 
         return told(reply)
-
-
-def _length(name: str) -> int:
-    """Words of a name."""
-    return len(key_words(name))
 
 
 def _with_troubles(reply: dict[str, Any], around: Surroundings) -> dict[str, Any]:

@@ -226,12 +226,5 @@ def from_parts(parts: Parts) -> Built:
     """The system as the command builds it."""
     scorer = TrainedScorer.open(parts.folder("guided", "guided"))
     settings = parts.settings(GuidedSettings, "encoder", "model")
-    built = GuidedSearch.build(
-        parts.kg,
-        scorer,
-        parts.encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-    )
+    built = parts.over(GuidedSearch.build, scorer, parts.encoder, settings=settings)
     return Built(built, parts.marks(settings, scorer=dict(scorer.about)))

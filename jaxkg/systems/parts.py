@@ -314,6 +314,10 @@ class Parts:
         }
         return settings_made(kind, wishes, **defaults)
 
+    def over(self, build: Callable[..., T], *models: Any, **more: Any) -> T:
+        """What `build` makes of the graph, its tensors and its linker, with `models` and `more`."""
+        return build(self.kg, *models, tensors=self.tensors, linker=self.linker, **more)
+
     def marks(self, settings: Any, **more: Any) -> dict[str, Any]:
         """What decides a system's answers: its settings, the shared models it reads, and `more`."""
         marks = {"settings": repr(settings), **more}

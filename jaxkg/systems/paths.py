@@ -33,7 +33,7 @@ from jaxkg.records import (
 )
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, why_no_topic
 from jaxkg.systems.cited import Remarks, RetrievedEntities, by_mass, cite_walks, cited_answer
-from jaxkg.systems.following import Followed, Join, KeepRows, follow_paths
+from jaxkg.systems.following import Followed, Join, KeepRows, both_ways, follow_paths
 from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL
 from jaxkg.words import below
@@ -73,7 +73,7 @@ class Linked:
 
     def telling(self, stage: str) -> Callable[[int, int], None]:
         """`tick` for one stage."""
-        return lambda done, total: self.tick(stage, done, total)
+        return functools.partial(self.tick, stage)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +206,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         return self._knob("revisit", None) or "topic"
 
     @property
+    def directed(self) -> bool:
+        """Whether relations tell the direction of a step; without, each is walked both ways."""
+        return True
+
+    @property
     def join(self) -> Join:
         """What several topics come to."""
         return self._knob("join", "auto")
@@ -287,7 +292,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 entities,
                 some.paths,
                 system=self.name,
-                why_not="" if entities else self.why_not(some, plan),
+                why_not="" if entities else self._why_not(some, plan),
                 complete=bool(paths.complete[i] and followed.complete[i]),
                 plan=plan,
                 usage=Usage(seconds=usage.seconds, stages=usage.stages, nodes=nodes, edges=edges),
@@ -313,10 +318,13 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
 
     def follow(self, linked: Linked, paths: Proposed) -> Followed:
         """What the used paths reach."""
+        relations = paths.relations
+        if not self.directed:
+            relations = both_ways(relations, self.kg.num_relations)
         return follow_paths(
             self.tensors,
             linked.branches,
-            paths.relations,
+            relations,
             paths.used,
             join=self.join,
             topic=paths.topic,
@@ -361,10 +369,11 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
             tuple(filter(None, names)), probability, None if size == NULL else size, used
         )
 
+    def _why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
+        return self.why_not(found, plan) if found.topics.entities else why_no_topic(found.topics)
+
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
-        """Why a question has no answer."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
+        """Why a question that has a topic has no answer."""
         if not plan:
             return self.nothing
         best = path_words(self.kg, plan[0].relations, told=False)

@@ -216,14 +216,7 @@ def from_parts(parts: Parts) -> Built:
     wider = {"width": max(4, parts.offered), "margin": 10.0} if parts.offered else {}
     own = ("encoder",) if parts.planner.wordings.texts else ()
     settings = parts.settings(PlannedSettings, *own, mode=mode, **wider)
-    built = PlannedQA.build(
-        parts.kg,
-        parts.planner,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-        encoder=encoder,
-    )
+    built = parts.over(PlannedQA.build, parts.planner, settings=settings, encoder=encoder)
     return Built(built, parts.marks(settings))
 
 

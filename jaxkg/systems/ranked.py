@@ -20,9 +20,8 @@ from jaxkg.records import PlanCandidate, Question, RankedEntity
 from jaxkg.search.plans import Plans
 from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.systems import stepped
-from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import by_mass, only_behind_answers
-from jaxkg.systems.following import Followed, Join, both_ways
+from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.tensors import TensorGraph, tensor_graph
@@ -136,7 +135,7 @@ class RankedPaths(PathAnswering[RelationPaths]):
                 self.tensors,
                 [some.entities for some in topics[rows]],
                 hops=self.ranker.hops,
-                directed=self.ranker.directed,
+                directed=self.directed,
                 most_nodes=settings.most_nodes,
             )
             complete[rows] = table.complete
@@ -153,13 +152,6 @@ class RankedPaths(PathAnswering[RelationPaths]):
             if on_progress:
                 on_progress(rows.stop, count)
         return Plans(relations, probability, complete)
-
-    def follow(self, linked: Linked, paths: RelationPaths) -> Followed:
-        """Walk each hop either way, unless the ranker is directed."""
-        if not self.ranker.directed:
-            steps = both_ways(paths.relations, self.kg.num_relations)
-            paths = dataclasses.replace(paths, relations=steps)
-        return super().follow(linked, paths)
 
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """The most probable entities, those raised that fit what else the question names."""
@@ -196,8 +188,6 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
         return (
             f"no relation path of up to {self.ranker.hops} steps leads from the topic to another "
             "entity"
@@ -205,7 +195,7 @@ class RankedPaths(PathAnswering[RelationPaths]):
 
     def finish(self, answer: Answer) -> Answer:
         """Nothing is shown of paths whose entities are not probable enough."""
-        return only_behind_answers(answer, directed=self.ranker.directed)
+        return only_behind_answers(answer, directed=self.directed)
 
 
 def from_parts(parts: Parts) -> Built:
@@ -215,12 +205,5 @@ def from_parts(parts: Parts) -> Built:
         return stepped.from_folder(parts, folder)
     ranker = PathRanker.open(folder)
     settings = parts.settings(RankedSettings, "encoder", "model")
-    built = RankedPaths.build(
-        parts.kg,
-        ranker,
-        parts.encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-    )
+    built = parts.over(RankedPaths.build, ranker, parts.encoder, settings=settings)
     return Built(built, parts.marks(settings, ranker=dict(ranker.about)))

@@ -25,9 +25,8 @@ from jaxkg.learn.ranker.steps import StepRanker, vectors_of
 from jaxkg.records import PlanCandidate, RankedEntity
 from jaxkg.score.path_steps import StepParams
 from jaxkg.settings import Checked, Count, NotNegative, Share
-from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import only_behind_answers
-from jaxkg.systems.following import Followed, Join, both_ways
+from jaxkg.systems.following import Join
 from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.paths import Found, Linked, PathAnswering, RelationPaths
 from jaxkg.systems.value_conditions import ValueConditions, asked_of_values, conditioned
@@ -103,6 +102,11 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         return cls(kg, host, ranker, reader, encoder, linker or Linker(kg), settings)
 
     @property
+    def directed(self) -> bool:
+        """Each step is walked either way."""
+        return False
+
+    @property
     def join(self) -> Join:
         """What follows does not choose for "auto": `entities` does, by probability."""
         return "intersect" if self.settings.join == "intersect" else "union"
@@ -149,11 +153,6 @@ class SteppedPaths(PathAnswering[RelationPaths]):
         relations = np.take_along_axis(relations, best[:, :, None], axis=1)
         return RelationPaths(relations, weight, weight > 0, complete, topic=leaves)
 
-    def follow(self, linked: Linked, paths: RelationPaths) -> Followed:
-        """Walk each hop either way."""
-        steps = both_ways(paths.relations, self.kg.num_relations)
-        return super().follow(linked, dataclasses.replace(paths, relations=steps))
-
     def entities(self, found: Found) -> tuple[RankedEntity, ...]:
         """The entities that the topics, each by its paths, make most probable together."""
         topics = max(1, len(found.topics.branches))
@@ -178,8 +177,6 @@ class SteppedPaths(PathAnswering[RelationPaths]):
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
         if self.settings.join == "intersect" and len(found.topics.branches) > 1:
             return "the relation paths reach no entity from each of the topics"
         return (
@@ -204,7 +201,7 @@ class SteppedPaths(PathAnswering[RelationPaths]):
             each for each in answer.entities if (each.entity in met if met else each.score >= least)
         ]
         answer = only_behind_answers(
-            dataclasses.replace(answer, entities=tuple(kept)), directed=False
+            dataclasses.replace(answer, entities=tuple(kept)), directed=self.directed
         )
         return conditioned(answer, told) if told and met else answer
 
@@ -234,13 +231,6 @@ def from_folder(parts: Parts, folder: str | Path) -> Built:
     """The system as the command builds it, where the model is a step ranker."""
     ranker, encoder = StepRanker.open(folder), parts.encoder
     settings = parts.settings(SteppedSettings, "encoder", "model")
-    built = SteppedPaths.build(
-        parts.kg,
-        ranker,
-        TokenReader.open(encoder.name),
-        encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-    )
+    reader = TokenReader.open(encoder.name)
+    built = parts.over(SteppedPaths.build, ranker, reader, encoder, settings=settings)
     return Built(built, parts.marks(settings, ranker=dict(ranker.about)))

@@ -3,8 +3,6 @@
 A small graph is fetched whole. Of a larger one what lies around the topics is fetched as a small
 graph, a system is built on it and answers, and what was not fetched is told where the answer's
 relations could have led there.
-
-Parts of a store's graph that were fetched, each with the system that answers over it.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import dataclasses
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +34,7 @@ from jaxkg.kg.stores.cuts import counted_rows, cuts_met
 from jaxkg.kg.stores.labels import spans
 from jaxkg.kg.stores.store import Runs, Store
 from jaxkg.query import path_query, query_from_dict
-from jaxkg.records import Citation, Question, SupportingPath, TraceNode
+from jaxkg.records import Question, SupportingPath, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 
 _KEPT = 2
@@ -371,7 +368,9 @@ class StoredQA(QuestionAnswering):
         facts = [(c.head, c.relation, c.tail) for c in cited]
         edges = (edge.hyperedge for path in fetched.paths for edge in path.hyperedges)
         known = (row for row in dict.fromkeys(edges) if 0 <= row < graph.num_triples)
-        facts += [_fact(graph, row) for row in known]
+        triples = (graph.triples[row].tolist() for row in known)
+        ids, names = graph.entity_ids, graph.relations
+        facts += [(ids[head], names[code], ids[tail]) for head, code, tail in triples]
         held = self.store.holds(facts)
         lost = tuple(
             f"{self.store.title} has no fact {fact!r}"
@@ -392,19 +391,9 @@ class StoredQA(QuestionAnswering):
 
 def _renumbered(path: SupportingPath, number: Callable[[int], int]) -> SupportingPath:
     """With other numbers of its facts, which are hyperedges to a system that reads them so."""
-
-    def cited(one: Citation) -> Citation:
-        told: dict[str, Any] = {**vars(one), "triple": number(one.triple)}
-        return Citation(**told)
-
     edges = (dataclasses.replace(e, hyperedge=number(e.hyperedge)) for e in path.hyperedges)
-    citations = tuple(map(cited, path.citations))
-    return dataclasses.replace(path, citations=citations, hyperedges=tuple(edges))
-
-
-def _fact(graph: TopicGraph, row: int) -> tuple[str, str, str]:
-    head, code, tail = graph.triples[row].tolist()
-    return graph.entity_ids[head], graph.relations[code], graph.entity_ids[tail]
+    cited = (dataclasses.replace(each, triple=number(each.triple)) for each in path.citations)
+    return dataclasses.replace(path, citations=tuple(cited), hyperedges=tuple(edges))
 
 
 def _key(answer: Answer) -> str:

@@ -8,7 +8,7 @@ import pytest
 from jaxkg.adjudicate import Scripted
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.comparing import chosen_systems
-from jaxkg.experiments.registry import SYSTEMS, Entry, build, build_system, systems_table
+from jaxkg.experiments.registry import ENTRIES, SYSTEMS, Entry, build, build_system
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.train import EdgeConfig
 from jaxkg.learn.priority.train import PriorityConfig
@@ -163,7 +163,9 @@ def test_parts_beside_share_the_graph_and_nothing_else(parts):
 
 def test_the_page_of_methods_has_the_table_of_systems(pytestconfig):
     page = pytestconfig.rootpath / "docs" / "methods" / "index.md"
-    assert systems_table() in page.read_text("utf-8")
+    rows = [f"| `{entry.name}` | {entry.about} | {entry.needs} |" for entry in ENTRIES]
+    table = "\n".join(["| system | what it does | needs |", "|---|---|---|", *rows])
+    assert table in page.read_text("utf-8")
 
 
 def test_a_model_that_does_not_score_judges_what_the_search_found(parts):

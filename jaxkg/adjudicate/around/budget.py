@@ -113,7 +113,8 @@ class Budget(Wrapper):
             request = requests[index]
             if reason := admit(index) if admit else None:
                 return reason
-            load = _load(request)
+            prompt, limit = _prompt_tokens(request), request.max_tokens
+            load = _Load(prompt, 0.0, 1) if limit is None else _Load(prompt, limit, 0)
             with self._lock:
                 accounts = self._accounts(request)
                 for scope, account in accounts:
@@ -171,11 +172,6 @@ class Budget(Wrapper):
         if caps.price is not None and account.price + price > caps.price:
             return f"the budget of {caps.price:g} per {scope} leaves no room for this call"
         return None
-
-
-def _load(request: Request) -> _Load:
-    prompt, limit = _prompt_tokens(request), request.max_tokens
-    return _Load(prompt, 0.0, 1) if limit is None else _Load(prompt, limit, 0)
 
 
 def _prompt_tokens(request: Request) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from jaxkg.adjudicate.backend import Backend, Wrapper
 from jaxkg.adjudicate.endpoint.dialect import wire_messages
-from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
+from jaxkg.adjudicate.requests import Reply, Request
 
 
 class Echo(Wrapper):
@@ -17,21 +17,9 @@ class Echo(Wrapper):
         super().__init__(inner)
         self._write = write
 
-    def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """One reply per request, in order, each told as it comes."""
-
-        def arrived(index: int, reply: Reply) -> None:
-            self._write(transcript(requests[index], reply))
-            if on_reply:
-                on_reply(index, reply)
-
-        return self.inner.complete(requests, admit=admit, on_reply=arrived)
+    def note(self, request: Request, reply: Reply) -> None:
+        """Write the exchange."""
+        self._write(transcript(request, reply))
 
 
 def transcript(request: Request, reply: Reply) -> str:

@@ -6,10 +6,9 @@ import dataclasses
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 from jaxkg.adjudicate.backend import Backend, Manner, Wrapper
-from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
+from jaxkg.adjudicate.requests import Reply, Request
 from jaxkg.records import Usage
 
 
@@ -26,7 +25,6 @@ class Spent:
         prompt_tokens, completion_tokens, seconds, price: of `paid` and `cached` replies together,
             as they were when paid; seconds are summed over calls that may have run side by side.
         paid_price: of `paid` alone.
-        unpriced: replies whose price is not known.
         estimated: replies whose tokens are estimated.
         failures: by kind.
     """
@@ -41,7 +39,6 @@ class Spent:
     seconds: float = 0.0
     price: float = 0.0
     paid_price: float = 0.0
-    unpriced: int = 0
     estimated: int = 0
     failures: Counter[str] = dataclasses.field(default_factory=Counter)
 
@@ -54,7 +51,6 @@ class Spent:
         self.completion_tokens += reply.completion_tokens
         self.seconds += reply.seconds
         self.price += reply.price or 0.0
-        self.unpriced += reply.price is None
         self.estimated += reply.estimated
         if not reply.cached:
             self.paid += reply.error is None
@@ -97,17 +93,8 @@ class Meter(Wrapper):
         """All stages together."""
         return sum(self.stages.values(), Spent())
 
-    def report(self) -> dict[str, Any]:
-        """Totals and stages as plain dictionaries, for a run's report."""
-        return {
-            "model": self.model,
-            "currency": self.rates.currency if self.rates else None,
-            "total": _plain(self.total),
-            "stages": {name: _plain(spent) for name, spent in self.stages.items()},
-        }
-
     def text(self) -> str:
-        """The report in a few lines for people."""
+        """What was spent, in a few lines for people."""
         total = self.total
         lines = [
             f"{self.model}: {total.calls} calls ({total.paid} paid now, {total.cached} from the "
@@ -125,22 +112,10 @@ class Meter(Wrapper):
             lines.append(f"failed: {kinds}")
         return "\n".join(lines)
 
-    def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
-    ) -> list[Reply]:
-        """One reply per request, in order, each counted as it comes."""
-
-        def arrived(index: int, reply: Reply) -> None:
-            with self._lock:
-                self._stages[requests[index].stage].add(reply)
-            if on_reply:
-                on_reply(index, reply)
-
-        return self.inner.complete(requests, admit=admit, on_reply=arrived)
+    def note(self, request: Request, reply: Reply) -> None:
+        """Count a reply."""
+        with self._lock:
+            self._stages[request.stage].add(reply)
 
 
 def usage(replies: Sequence[Reply], *, stage: str) -> Usage:
@@ -164,7 +139,3 @@ def usage(replies: Sequence[Reply], *, stage: str) -> Usage:
         seconds=seconds,
         stages={stage: seconds},
     )
-
-
-def _plain(spent: Spent) -> dict[str, Any]:
-    return {**vars(spent), "failures": dict(spent.failures)}

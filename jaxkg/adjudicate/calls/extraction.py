@@ -56,8 +56,7 @@ class Source:
     text: str
 
 
-def extraction_prompt(passage: Source) -> Prompted[Extraction]:
-    """The request for one passage."""
+def _prompted(passage: Source) -> Prompted[Extraction]:
     user = EXTRACT_USER.format(title=block([passage.title]), passage=document(passage.text))
     return Prompted(
         messages=(Message("system", EXTRACT_SYSTEM), Message("user", user)),
@@ -92,7 +91,7 @@ def extract(
     outcomes: list[Outcome[Extraction]] = []
     for first in range(0, len(passages), batch_size):
         some = passages[first : first + batch_size]
-        outcomes += ask(backend, [extraction_prompt(passage) for passage in some])
+        outcomes += ask(backend, [_prompted(passage) for passage in some])
         if on_progress:
             on_progress(len(outcomes), len(passages))
     return outcomes

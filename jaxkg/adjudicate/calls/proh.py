@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Prompted
 from jaxkg.adjudicate.calls import prompts_proh as words
-from jaxkg.adjudicate.prompts import block, document, line
+from jaxkg.adjudicate.prompts import block, document, numbered
 from jaxkg.adjudicate.reading.dag import MOST_SUBQUESTIONS, ReasoningDag, SubQuestion
 from jaxkg.adjudicate.requests import Message
 
@@ -156,7 +156,7 @@ def plan(
 def entity_weights(question: str, entities: Sequence[str]) -> Prompted[EntityWeights]:
     """Ask how much each entity can help."""
     user = words.ENTITY_USER.format(
-        question=block([question], "question"), entities=block(_numbered(entities))
+        question=block([question], "question"), entities=numbered(entities)
     )
     return _prompted(
         words.ENTITY_SYSTEM,
@@ -172,7 +172,7 @@ def entity_weights(question: str, entities: Sequence[str]) -> Prompted[EntityWei
 def directions(question: str, chains: Sequence[str], *, keep: int) -> Prompted[Choice]:
     """Ask which partial paths to follow."""
     user = words.DIRECTIONS_USER.format(
-        question=block([question], "question"), paths=block(_numbered(chains))
+        question=block([question], "question"), paths=numbered(chains)
     )
     system = words.DIRECTIONS_SYSTEM.format(keep=keep)
     return _chosen(system, user, chains, keep)
@@ -180,9 +180,7 @@ def directions(question: str, chains: Sequence[str], *, keep: int) -> Prompted[C
 
 def sufficient_paths(question: str, chains: Sequence[str]) -> Prompted[Choice]:
     """Ask which paths contain the answer."""
-    user = words.PATHS_USER.format(
-        question=block([question], "question"), paths=block(_numbered(chains))
-    )
+    user = words.PATHS_USER.format(question=block([question], "question"), paths=numbered(chains))
     return _chosen(words.PATHS_SYSTEM, user, chains, len(chains))
 
 
@@ -195,7 +193,8 @@ def step_answer(
 ) -> Prompted[StepAnswer]:
     """Ask a sub-question, given a path, its entities' descriptions and its chunks."""
     described = f"\n\nThings in them:\n{block(entities)}" if entities else ""
-    read = "".join(f"\n\nPassage:\n{document(_clipped(text))}" for text in passages)
+    cut = (t if len(t) <= _LONGEST_PASSAGE else f"{t[:_LONGEST_PASSAGE]} […]" for t in passages)
+    read = "".join(f"\n\nPassage:\n{document(text)}" for text in cut)
     user = words.STEP_USER.format(
         question=block([question], "question"),
         facts=block(facts),
@@ -236,7 +235,7 @@ def final_answer(
 def verdict(question: str, candidates: Sequence[str]) -> Prompted[Verdict]:
     """Ask the judge."""
     user = words.JUDGE_USER.format(
-        question=block([question], "question"), candidates=block(_numbered(candidates))
+        question=block([question], "question"), candidates=numbered(candidates)
     )
     return _prompted(
         words.JUDGE_SYSTEM,
@@ -264,14 +263,6 @@ def plan_lines(dag: ReasoningDag) -> list[str]:
 def chosen_places(choice: Choice, count: int) -> list[int]:
     """Places from 0 of the lines chosen; numbers that were never offered count for nothing."""
     return [number - 1 for number in dict.fromkeys(choice.chosen) if 1 <= number <= count]
-
-
-def _numbered(items: Sequence[str]) -> list[str]:
-    return [f"{number}. {line(item)}" for number, item in enumerate(items, start=1)]
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _LONGEST_PASSAGE else f"{text[:_LONGEST_PASSAGE]} […]"
 
 
 def _numbers(items: Sequence[str]) -> range:

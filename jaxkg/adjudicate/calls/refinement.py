@@ -14,7 +14,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.prompts import block, line
+from jaxkg.adjudicate.prompts import block, numbered
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "refine"
@@ -61,10 +61,7 @@ def choose_patterns(
                     "user",
                     prompts.REFINE_USER.format(
                         question=block([each.question], "question"),
-                        patterns=block(
-                            f"{number}. {line(words)}"
-                            for number, words in enumerate(each.patterns, start=1)
-                        ),
+                        patterns=numbered(each.patterns),
                     ),
                 ),
             ),

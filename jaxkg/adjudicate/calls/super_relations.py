@@ -17,7 +17,7 @@ from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.prompts import DATA_RULE, block, line
+from jaxkg.adjudicate.prompts import DATA_RULE, block, line, numbered
 from jaxkg.adjudicate.reading.match import Candidates
 from jaxkg.adjudicate.requests import Message
 
@@ -172,7 +172,7 @@ def select_prompt(choice: Choice, *, keep: int) -> tuple[Message, Message]:
         keep=keep,
         question=block([choice.question], "question"),
         topics=block(choice.topics),
-        candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
+        candidates=numbered(choice.candidates),
     )
     return Message("system", SELECT_SYSTEM), Message("user", user)
 
@@ -191,7 +191,7 @@ def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message,
         question=block([choice.question], "question"),
         topics=block(choice.topics),
         followed=followed,
-        candidates=block(f"{n}. {line(name)}" for n, name in enumerate(choice.candidates, 1)),
+        candidates=numbered(choice.candidates),
     )
     system = SCORE_SYSTEM.format(keep=keep, most=most_scores(keep))
     return Message("system", system), Message("user", user)

@@ -99,7 +99,8 @@ def bounded(
             node = _at(made, path)
             lists = _lists(made, node)
             leaf = lists[-1]["items"] if lists else node
-            leaf.update(type=_kind(values), enum=list(dict.fromkeys(values)))
+            kind = "string" if isinstance(values[0], str) else "integer"
+            leaf.update(type=kind, enum=list(dict.fromkeys(values)))
             if len(lists) == 1:
                 node["maxItems"] = len(leaf["enum"])
     for path, pattern in patterns.items():
@@ -149,7 +150,3 @@ def _lists(schema: Any, node: Any) -> list[Any]:
 
 def _referred(schema: Any, node: Any) -> Any:
     return schema["$defs"][node["$ref"].rsplit("/", 1)[-1]] if "$ref" in node else node
-
-
-def _kind(values: Sequence[str | int]) -> str:
-    return "string" if isinstance(values[0], str) else "integer"

@@ -14,7 +14,7 @@ from jaxkg.cli import options
 from jaxkg.cli.blocks import spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.datasets import Dataset, material
-from jaxkg.experiments.loading import keep_compiled_programs, load_graph
+from jaxkg.experiments.loading import keep_compiled_programs, load_graph, pooled
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.settings import settings_made, wishes_from
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from jaxkg.kg import KnowledgeGraph
     from jaxkg.learn.planner.train import PlannerConfig
     from jaxkg.learn.supervision import Training
+    from jaxkg.records import Question
+    from jaxkg.tensors import TensorGraph
 
 T = TypeVar("T")
 
@@ -67,19 +69,24 @@ class TrainingOptions(FitOptions):
 
     @contextlib.contextmanager
     def learning(
-        self, card: str, *, state: Path | None = None
-    ) -> Iterator[tuple[KnowledgeGraph, Dataset, Training]]:
-        """The graph, the questions, and how every fit is run.
+        self, card: str, *, state: Path | None = None, evidence: bool = False
+    ) -> Iterator[tuple[tuple[KnowledgeGraph, TensorGraph, Sequence[Question]], Dataset, Training]]:
+        """What every fit learns from, the data set that it is of, and how it is run.
 
         Args:
             card, state: see `trained_into`.
+            evidence: take in the graph that only shows the way, where the data set has one.
         """
         from jaxkg.learn.supervision import Training
+        from jaxkg.tensors import tensor_graph
 
         found = material(self.dataset, self.kg, self.names, self.questions, part="train")
         with trained_into(self.output, card, self.fresh, state=state) as (folder, show):
             how = Training(seed=self.seed, folder=folder, on_progress=show)
-            yield load_graph(found.graph, names=found.names), found, how
+            graph = load_graph(found.graph, names=found.names)
+            if evidence and found.evidence:
+                graph = pooled(graph, load_graph(found.evidence))
+            yield (graph, tensor_graph(graph), found.questions), found, how
 
 
 @training.callback()
@@ -124,8 +131,6 @@ def trained_into(
                 f"stopped; the same command resumes from {state}"
                 if state.exists()
                 else "stopped before the first step; nothing was saved",
-                markup=False,
-                highlight=False,
             )
             raise typer.Exit(130) from None
 
@@ -169,21 +174,13 @@ def planner(
     """Learn which relation paths questions mean, from questions and answers alone."""
     from jaxkg.learn.planner.fit import fit_planner
     from jaxkg.learn.planner.train import PlannerConfig
-    from jaxkg.tensors import tensor_graph
 
     config = config_from(PlannerConfig, given.settings, hops=hops, epochs=epochs)
-    with given.learning("planner.json") as (graph, found, how):
-        made, report = fit_planner(
-            graph,
-            tensor_graph(graph),
-            found.questions,
-            held_out=held_out,
-            config=config,
-            training=how,
-        )
+    with given.learning("planner.json") as (taught, _, how):
+        made, report = fit_planner(*taught, held_out=held_out, config=config, training=how)
     made.save(given.output)
     print(
-        f"{given.output}: a planner for {len(graph.relations)} relations, up to {config.hops} hops"
+        f"{given.output}: a planner for {len(made.relations)} relations, up to {config.hops} hops"
     )
     print(f"trained on {report.questions:,} questions, revisit rule {made.about['revisit']!r}")
     left_out(
@@ -223,15 +220,12 @@ def pathmind(
     """Learn which entities around a topic answer, for `--system pathmind --set model=FOLDER`."""
     from jaxkg.learn.priority.fit import fit_priority
     from jaxkg.learn.priority.train import PriorityConfig
-    from jaxkg.tensors import tensor_graph
     from jaxkg.text.best import encoder_kept
 
     config = config_from(PriorityConfig, given.settings, epochs=epochs)
-    with given.learning("priority.json", state=checkpoints) as (graph, found, how):
+    with given.learning("priority.json", state=checkpoints) as (taught, _, how):
         model, report = fit_priority(
-            graph,
-            tensor_graph(graph),
-            found.questions,
+            *taught,
             config=config,
             hops=hops,
             encoder=None if encoder is None else encoder_kept(encoder),
@@ -240,7 +234,7 @@ def pathmind(
         )
     model.save(given.output)
     print(
-        f"{given.output}: path priorities for {len(graph.relations)} relations, up to {hops} hops"
+        f"{given.output}: path priorities for {len(model.relations)} relations, up to {hops} hops"
     )
     print(f"trained on {report.trained_on:,} of {report.questions:,} questions")
     left_out(

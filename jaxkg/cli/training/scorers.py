@@ -16,7 +16,7 @@ from jaxkg.cli.training.planner import (
     training,
 )
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import load_graph, pooled
+from jaxkg.experiments.loading import load_graph
 
 Encoder = Annotated[
     str, typer.Option(help="Text encoder: minilm, or hashing, which requires no weights.")
@@ -58,18 +58,15 @@ def ranked(
     """
     from jaxkg.learn.ranker.fit import fit_ranker
     from jaxkg.learn.ranker.train import RankerConfig
-    from jaxkg.tensors import tensor_graph
     from jaxkg.text.best import encoder_kept
 
     if by == "steps":
         _steps(given, encoder, hops, epochs)
         return
     config = config_from(RankerConfig, given.settings, epochs=epochs or RankerConfig().epochs)
-    with given.learning("ranker.json") as (graph, found, how):
+    with given.learning("ranker.json") as (taught, found, how):
         made = fit_ranker(
-            graph,
-            tensor_graph(graph),
-            found.questions,
+            *taught,
             encoder_kept(encoder),
             hops=hops or 2,
             directed=found.directed and not either_way,
@@ -79,7 +76,7 @@ def ranked(
     made.save(given.output)
     about = made.about
     print(
-        f"{given.output}: a ranker of the paths along {len(graph.relations)} relations, "
+        f"{given.output}: a ranker of the paths along {len(made.relations)} relations, "
         f"up to {made.hops} hops"
     )
     print(f"trained on {about['with_paths']:,} of {about['questions']:,} questions")
@@ -87,19 +84,14 @@ def ranked(
 
 def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int | None) -> None:
     from jaxkg.learn.ranker.step_training import StepConfig, fit_steps
-    from jaxkg.tensors import tensor_graph
     from jaxkg.text.best import encoder_kept
     from jaxkg.text.states import TokenReader
 
     config = config_from(StepConfig, given.settings, epochs=epochs or StepConfig().epochs)
     texts = encoder_kept(encoder)
-    with given.learning("steps.json") as (graph, found, how):
-        if found.evidence:
-            graph = pooled(graph, load_graph(found.evidence))
+    with given.learning("steps.json", evidence=True) as (taught, _, how):
         made = fit_steps(
-            graph,
-            tensor_graph(graph),
-            found.questions,
+            *taught,
             TokenReader.open(texts.name),
             texts,
             hops=hops or 4,
@@ -110,7 +102,7 @@ def _steps(given: TrainingOptions, encoder: str, hops: int | None, epochs: int |
     about = made.about
     left = about["questions"] - about["with_paths"]
     print(
-        f"{given.output}: a reader of paths along {len(graph.relations)} relations, "
+        f"{given.output}: a reader of paths along {len(made.relations)} relations, "
         f"up to {made.hops} hops, step by step"
     )
     print(
@@ -142,17 +134,14 @@ def guided(
     from jaxkg.learn.edges.train import EdgeConfig
     from jaxkg.learn.embeddings.fit import TrainedEmbeddings
     from jaxkg.score.edges import EdgeSizes
-    from jaxkg.tensors import tensor_graph
     from jaxkg.text.best import encoder_kept
 
     config = config_from(EdgeConfig, given.settings, epochs=epochs)
-    with given.learning("edges.json") as (graph, found, how):
-        vectors = embeddings and graph_vectors(graph, TrainedEmbeddings.open(embeddings))
+    with given.learning("edges.json") as (taught, _, how):
+        vectors = embeddings and graph_vectors(taught[0], TrainedEmbeddings.open(embeddings))
         texts = encoder_kept(encoder)
         made = fit_edge_scorer(
-            graph,
-            tensor_graph(graph),
-            found.questions,
+            *taught,
             texts,
             graph=vectors,
             sizes=EdgeSizes(

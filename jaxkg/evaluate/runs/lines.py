@@ -94,6 +94,8 @@ def prediction_line(
     if answer is not None and answer.error is not None and not answer.entities and error is None:
         unparsed |= answer.error.partition(":")[0] == "unparsed"
         error = None if unparsed else answer.error
+    if isinstance(error, BaseException):
+        error = f"{type(error).__name__}: {error}"
     given = question.answers
     names = None if name_of is None or given is None else [name_of(gold) for gold in given]
     line: Line = {
@@ -115,7 +117,7 @@ def prediction_line(
         "retrieved": None if retrieved is None else [_item(item) for item in retrieved],
         "abstained": None,
         "unparsed": unparsed,
-        "error": None if error is None else _message(error),
+        "error": error,
         "grounded": None,
         "usage": None,
         "fault": None,
@@ -242,7 +244,7 @@ def _answer_part(question: str, answer: Answer) -> Line:
                 "id": path.id,
                 "triples": [[c.head, c.relation, c.tail] for c in path.citations],
                 "relation_path": list(path.relation_path),
-                "end": _end(path.citations[-1]) if path.citations else None,
+                "end": list(path.citations[-1].end) if path.citations else None,
                 "score": float(path.score),
             }
             for path in answer.paths
@@ -275,18 +277,8 @@ def _answer_part(question: str, answer: Answer) -> Line:
     }
 
 
-def _end(citation: Any) -> list[str]:
-    if citation.inverse:
-        return [citation.head, citation.head_name]
-    return [citation.tail, citation.tail_name]
-
-
 def _item(item: str | Sequence[str]) -> str | list[str]:
     return item if isinstance(item, str) else list(item)
-
-
-def _message(error: str | BaseException) -> str:
-    return error if isinstance(error, str) else f"{type(error).__name__}: {error}"
 
 
 def _problem(line: Line) -> str | None:

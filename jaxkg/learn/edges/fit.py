@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
-from jaxkg.candidates import Revisit
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.edges.examples import agreed_paths, right_targets, states_along
@@ -91,17 +90,24 @@ def fit_edge_scorer(
     tick("encode names", kg.num_entities, kg.num_entities)
     tried = aside[[bool(goals[i]) for i in aside.tolist()]][:_VALIDATED]
 
+    topics, targets = ([rows[i] for i in tried.tolist()] for rows in (starts, goals))
+
     def validate(params: EdgeScorer, trained: EdgeInputs) -> float:
-        return search_f1(
+        """Mean F1 of greedy guided search."""
+        plans = guided_paths(
             tensors,
             params,
-            trained,
+            _tables(params, trained),
             vectors[tried],
-            [starts[i] for i in tried.tolist()],
-            [goals[i] for i in tried.tolist()],
-            sizes=sizes,
-            revisit=revisit,
+            topics,
+            GuidedBeam(sizes.hops, use_context=sizes.context, revisit=revisit),
         )
+        reached = execute_paths(tensors, topics, plans.relations[:, 0], revisit=revisit)
+        total = 0.0
+        for row, goal in enumerate(targets):
+            ends = set(reached.node[reached.offsets[row] : reached.offsets[row + 1]].tolist())
+            total += 2 * len(ends & set(goal)) / max(1, len(ends) + len(set(goal)))
+        return total / len(targets)
 
     params, trained, score = train_edge_scorer(
         tensors,
@@ -131,38 +137,3 @@ def fit_edge_scorer(
             "seed": seed,
         },
     )
-
-
-def search_f1(
-    tensors: TensorGraph,
-    params: EdgeScorer,
-    inputs: EdgeInputs,
-    questions: np.ndarray,
-    topics: Sequence[Sequence[int]],
-    targets: Sequence[Sequence[int]],
-    *,
-    sizes: EdgeSizes,
-    revisit: Revisit = "topic",
-) -> float:
-    """Mean F1 of greedy guided search.
-
-    Args:
-        tensors, params, inputs, sizes: graph and scorer.
-        questions: [Q, T] float32 text vectors.
-        topics, targets: nodes of each question.
-        revisit: which nodes a path may return to.
-    """
-    plans = guided_paths(
-        tensors,
-        params,
-        _tables(params, inputs),
-        questions,
-        topics,
-        GuidedBeam(sizes.hops, use_context=sizes.context, revisit=revisit),
-    )
-    reached = execute_paths(tensors, topics, plans.relations[:, 0], revisit=revisit)
-    total = 0.0
-    for row, goal in enumerate(targets):
-        ends = set(reached.node[reached.offsets[row] : reached.offsets[row + 1]].tolist())
-        total += 2 * len(ends & set(goal)) / max(1, len(ends) + len(set(goal)))
-    return total / max(1, len(targets))

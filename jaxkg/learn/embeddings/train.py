@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.errors import JaxkgError
+from jaxkg.learn.loop import in_batches
 from jaxkg.ops import first_of_each
 from jaxkg.score.embeddings import (
     Embeddings,
@@ -349,11 +350,6 @@ def run_steps(
 
 
 def epoch_batches(triples: np.ndarray, batch_size: int, *, seed: int, epoch: int) -> np.ndarray:
-    """[S, B, 3] int32: all triples in an order of this epoch's own.
-
-    The last batch is filled up from the front, so that one program serves all.
-    """
+    """[S, B, 3] int32: all triples in an order of this epoch's own, see `in_batches`."""
     order = np.random.default_rng((seed, epoch)).permutation(len(triples))
-    batch = min(batch_size, len(triples))
-    order = np.resize(order, -(-len(triples) // batch) * batch)
-    return triples[order].reshape(-1, batch, 3).astype(np.int32)
+    return triples[in_batches(order, min(batch_size, len(triples)))].astype(np.int32)

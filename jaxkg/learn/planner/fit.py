@@ -119,7 +119,7 @@ def fit_planner(
         without_path=int(np.sum(mined.f1.max(axis=1, initial=0.0) == 0)),
         incomplete=mined.incomplete,
         wordings=len(said),
-        mined_f1=_mean_best(mined),
+        mined_f1=float(mined.f1.max(axis=1).mean()) if len(mined.f1) else 0.0,
         held_out_f1=score,
         epochs=epochs,
     )
@@ -161,7 +161,3 @@ def _with_wordings(examples: Examples, ngrams: np.ndarray, spoken: np.ndarray) -
         np.concatenate([examples.paths, paths]),
         np.concatenate([examples.f1, f1]),
     )
-
-
-def _mean_best(mined: MinedPaths) -> float:
-    return float(mined.f1.max(axis=1).mean()) if len(mined.f1) else 0.0

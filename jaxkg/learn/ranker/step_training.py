@@ -15,7 +15,7 @@ import optax
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.loop import Checkpoints, Program, program, run, split_on
-from jaxkg.learn.ranker.branches import Branch, training_branches
+from jaxkg.learn.ranker.branches import training_branches
 from jaxkg.learn.ranker.fit import label_table, right_paths
 from jaxkg.learn.ranker.steps import StepRanker, token_table
 from jaxkg.learn.supervision import Training, supervise
@@ -33,7 +33,7 @@ from jaxkg.settings import Checked, Count, NotNegative, Positive, Share
 from jaxkg.tensors import TensorGraph
 from jaxkg.text import TextEncoder
 from jaxkg.text.bert_weights import BertConfig
-from jaxkg.text.states import TokenReader, TokenStates, reread
+from jaxkg.text.states import TokenReader, reread
 from jaxkg.types import NULL
 
 _SIMILAR = 32
@@ -84,7 +84,8 @@ def fit_steps(
     """Train a step ranker.
 
     Right are the questions' own `paths`, those without any being left out; where no question has
-    any, the paths mined from their answers. Each counts for those topics that it leads from.
+    any, the paths mined from their answers. Each counts for those topics that it leads from, and
+    one of a topic's is drawn in every epoch.
 
     Args:
         kg, tensors: the graph.
@@ -93,7 +94,7 @@ def fit_steps(
         encoder: of relation labels.
         hops: L, longest path.
         config: sizes and schedule.
-        training: how it is run.
+        training: how it is run; its state is kept after every epoch.
 
     Raises:
         JaxkgError: nothing to learn from.
@@ -118,15 +119,43 @@ def fit_steps(
         hidden=config.hidden,
         key=jax.random.key(training.seed),
     )
-    weights = train_steps(
-        params,
-        labels,
-        meetings(tensors),
-        tokens,
-        branches,
-        reader.config,
-        config,
-        training=training,
+    size = min(config.batch_size, len(branches))
+    lengths = np.diff(tokens.offsets)[[branch.question for branch in branches]]
+    per_epoch = len(branches) // size
+    steps = config.epochs * per_epoch
+    fixed = (jnp.asarray(labels), jnp.asarray(meetings(tensors)))
+
+    def batches() -> Iterator[tuple[Any, ...]]:
+        keys = iter(split_on(jax.random.key(training.seed + 1), steps))
+        for epoch in range(config.epochs):
+            draw = np.random.default_rng((training.seed, epoch))
+            order = draw.permutation(len(branches))[: per_epoch * size]
+            cuts = np.arange(_SIMILAR * size, len(order), _SIMILAR * size)
+            parts = [
+                part[np.argsort(lengths[part], kind="stable")] for part in np.split(order, cuts)
+            ]
+            rows = np.concatenate(parts).reshape(per_epoch, size)
+            for batch_rows in rows[draw.permutation(per_epoch)].tolist():
+                batch = [branches[i] for i in batch_rows]
+                paths = [branch.paths[draw.integers(len(branch.paths))] for branch in batch]
+                yield (*fixed, *token_table(tokens, batch), np.stack(paths), next(keys))
+
+    descent = _program(reader.config, config, steps)
+    result = run(
+        descent.step,
+        descent.init(params),
+        batches(),
+        steps=steps,
+        per_epoch=per_epoch,
+        checkpoints=Checkpoints.of(
+            training.folder,
+            "step ranker",
+            training.seed,
+            {"branches": (labels, tokens.offsets, *(branch.paths for branch in branches))},
+            config=config,
+        ),
+        on_step=lambda done: tick("train", done, steps),
+        on_epoch=training.on_epoch,
     )
     about = {
         "questions": given,
@@ -136,7 +165,7 @@ def fit_steps(
         "seed": training.seed,
     }
     text = reader.name, reader.revision, reader.config
-    return StepRanker(jax.device_get(weights), kg.relations, text, hops, about)
+    return StepRanker(jax.device_get(result.weights), kg.relations, text, hops, about)
 
 
 def meetings(tensors: TensorGraph) -> np.ndarray:
@@ -151,71 +180,6 @@ def meetings(tensors: TensorGraph) -> np.ndarray:
     table[codes[own], codes[others]] = True
     np.fill_diagonal(table, True)
     return table
-
-
-def train_steps(
-    params: StepParams,
-    labels: np.ndarray,
-    meets: np.ndarray,
-    tokens: TokenStates,
-    branches: Sequence[Branch],
-    text: BertConfig,
-    config: StepConfig = StepConfig(),
-    *,
-    training: Training = Training(),
-) -> StepParams:
-    """Train from some weights on.
-
-    Args:
-        params: the first.
-        labels: [R, D] float32 text vectors of the relations.
-        meets: [R, R] bool from `meetings`: what competes with a right relation.
-        tokens: of the questions.
-        branches: with right paths, one of which is drawn in every epoch.
-        text: sizes of the text model.
-        config: sizes and schedule.
-        training: how it is run; its state is kept after every epoch.
-    """
-    seed, folder = training.seed, training.folder
-    size = min(config.batch_size, len(branches))
-    lengths = np.diff(tokens.offsets)[[branch.question for branch in branches]]
-    per_epoch = len(branches) // size
-    steps = config.epochs * per_epoch
-    fixed = (jnp.asarray(labels), jnp.asarray(meets))
-
-    def batches() -> Iterator[tuple[Any, ...]]:
-        keys = iter(split_on(jax.random.key(seed + 1), steps))
-        for epoch in range(config.epochs):
-            draw = np.random.default_rng((seed, epoch))
-            order = draw.permutation(len(branches))[: per_epoch * size]
-            cuts = np.arange(_SIMILAR * size, len(order), _SIMILAR * size)
-            parts = [
-                part[np.argsort(lengths[part], kind="stable")] for part in np.split(order, cuts)
-            ]
-            rows = np.concatenate(parts).reshape(per_epoch, size)
-            for batch_rows in rows[draw.permutation(per_epoch)].tolist():
-                batch = [branches[i] for i in batch_rows]
-                paths = [branch.paths[draw.integers(len(branch.paths))] for branch in batch]
-                yield (*fixed, *token_table(tokens, batch), np.stack(paths), next(keys))
-
-    descent = _program(text, config, steps)
-    result = run(
-        descent.step,
-        descent.init(params),
-        batches(),
-        steps=steps,
-        per_epoch=per_epoch,
-        checkpoints=Checkpoints.of(
-            folder,
-            "step ranker",
-            seed,
-            {"branches": (labels, tokens.offsets, *(branch.paths for branch in branches))},
-            config=config,
-        ),
-        on_step=lambda done: training.tick("train", done, steps),
-        on_epoch=training.on_epoch,
-    )
-    return result.weights
 
 
 @functools.lru_cache(maxsize=4)

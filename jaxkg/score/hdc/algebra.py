@@ -42,7 +42,7 @@ class Algebra:
         dtype: storage type; arithmetic is float32 whatever it is.
         energy: squared norm of a symbol: <x, x> = energy.
         commutative: x * y = y * x for every pair, so order is lost.
-        isometric: binding keeps norms and `unbind_*` is its exact adjoint,
+        isometric: binding keeps norms and `unbind_left` is its exact adjoint,
             <z, x * y> = <unbind_left(x, z), y>. Growing paths needs it. It holds for products of
             symbols from `random`; it does not hold for bundles used as *symbols*.
         random: `(shape=(), *, key)` -> `[*shape, *algebra.shape]` independent symbols.
@@ -50,14 +50,12 @@ class Algebra:
         bind: `(x, y)` -> x * y.
         inverse: `(x)` -> the inverse (for HRR with Gaussian symbols an approximate one).
         unbind_left: `(x, z)` -> y where z = x * y.
-        unbind_right: `(z, y)` -> x where z = x * y.
         coordinates: G, how many real numbers `smooth` takes.
         smooth: `(g, *, key)` with g `[G]` float32 -> a symbol that moves smoothly with g. For small
             steps 1 - similarity is |g - g'|^2 / (2G), whatever the operator; far apart it is
             noise around 0. The key draws what all symbols of one table share. (`bipolar` and `mix`
             jump from sign to sign, so they have no useful gradient and 1 - similarity starts
             linearly.)
-        permute: `(x, shift=1)` -> x rolled along its blocks; it preserves every norm.
         blocks: `(x)` -> `[W, D]` float32, one *column* per block (D = 1: no block structure).
             Re<x, y> is the plain dot product of two of these.
         from_blocks: its inverse, which rounds to the storage type.
@@ -76,10 +74,8 @@ class Algebra:
     bind: Callable[[jax.Array, jax.Array], jax.Array]
     inverse: Callable[[jax.Array], jax.Array]
     unbind_left: Callable[[jax.Array, jax.Array], jax.Array]
-    unbind_right: Callable[[jax.Array, jax.Array], jax.Array]
     coordinates: int
     smooth: Callable[..., jax.Array]
-    permute: Callable[..., jax.Array]
     blocks: Callable[[jax.Array], jax.Array]
     from_blocks: Callable[[jax.Array], jax.Array]
 

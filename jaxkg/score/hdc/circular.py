@@ -79,10 +79,8 @@ def _hrr(d: int, unitary: bool, dtype: Any) -> Algebra:
         bind=bind,
         inverse=inverse,
         unbind_left=unbind_left,
-        unbind_right=lambda z, y: unbind_left(y, z),
         coordinates=d // 2 + 1,
         smooth=smooth,
-        permute=_roll,
         blocks=lambda x: x.astype(jnp.float32)[..., None],
         from_blocks=lambda c: c[..., 0].astype(dtype),
     )
@@ -150,10 +148,8 @@ def _fhrr(d: int, layout: str, dtype: Any) -> Algebra:
         bind=bind,
         inverse=inverse,
         unbind_left=unbind_left,
-        unbind_right=lambda z, y: unbind_left(y, z),
         coordinates=d,
         smooth=smooth,
-        permute=_roll,
         blocks=lambda x: jnp.stack(load(x), axis=-2),
         from_blocks=from_columns,
     )
@@ -161,7 +157,3 @@ def _fhrr(d: int, layout: str, dtype: Any) -> Algebra:
 
 def _spectrum(x: jax.Array) -> jax.Array:
     return jnp.fft.rfft(x.astype(jnp.float32))
-
-
-def _roll(x: jax.Array, shift: int = 1) -> jax.Array:
-    return jnp.roll(x, shift, axis=-1)

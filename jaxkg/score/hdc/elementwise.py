@@ -74,7 +74,6 @@ def _signs(d: int, name: str, dtype: Any) -> Algebra:
         bind=bind,
         inverse=lambda x: x,
         unbind_left=bind,
-        unbind_right=bind,
         smooth=lambda g, *, key: code(jnp.where(_cosine(g, key) < 0, -1.0, 1.0)),
         isometric=True,
         **_flat(d, dtype, signs, code),
@@ -127,7 +126,6 @@ def _real(d: int, epsilon: float, dtype: Any) -> Algebra:
         bind=bind,
         inverse=lambda x: store(reciprocal(x)),
         unbind_left=unbind_left,
-        unbind_right=lambda z, y: unbind_left(y, z),
         smooth=lambda g, *, key: store(jnp.sqrt(2.0) * _cosine(g, key)),
         isometric=False,
         **_flat(d, dtype, load, store),
@@ -144,7 +142,6 @@ def _flat(d: int, dtype: Any, load: _Map, store: _Map) -> dict[str, Any]:
         "energy": float(d),
         "commutative": True,
         "coordinates": d,
-        "permute": lambda x, shift=1: store(jnp.roll(load(x), shift, axis=-1)),
         "blocks": lambda x: load(x)[..., None],
         "from_blocks": lambda c: store(c[..., 0]),
     }

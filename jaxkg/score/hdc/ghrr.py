@@ -118,17 +118,10 @@ def _ghrr(blocks: int, m: int, family: str, reflections: int, layout: str, dtype
         left, right = operands(x, z)
         return store(*lay.matmul(lay.adjoint(left), right))
 
-    def unbind_right(z: jax.Array, y: jax.Array) -> jax.Array:
-        left, right = operands(z, y)
-        return store(*lay.matmul(left, lay.adjoint(right)))
-
     def smooth(g: jax.Array, *, key: jax.Array) -> jax.Array:
         # The shared random block in front keeps order: without it symbols that vary slowly are all
         # near the identity and commute.
         return bind(random(key=key), store(*_exponential(*_skew(g, m, blocks, diagonal))))
-
-    def permute(x: jax.Array, shift: int = 1) -> jax.Array:
-        return jnp.roll(x, shift, axis=-1)
 
     def columns(x: jax.Array) -> jax.Array:
         parts = jnp.stack(load(x), axis=-4)
@@ -152,10 +145,8 @@ def _ghrr(blocks: int, m: int, family: str, reflections: int, layout: str, dtype
         bind=bind,
         inverse=inverse,
         unbind_left=unbind_left,
-        unbind_right=unbind_right,
         coordinates=blocks * (m if diagonal else m * m),
         smooth=smooth,
-        permute=permute,
         blocks=columns,
         from_blocks=from_columns,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxkg.errors import JaxkgError
 from jaxkg.score.hdc import calibrate, grid_search, idf
-from jaxkg.storage import write_npz
+from jaxkg.storage import read_npz, write_npz
 from jaxkg.systems.pathhd.settings import PathHDSettings
 from jaxkg.types import NULL
 
@@ -95,9 +95,9 @@ class Calibration:
             JaxkgError: there is none, or it is of other relations or another number of hops.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
-                about = json.loads(bytes(file["about"]))
-                keys, frequency = file["keys"], file["frequency"]
+            arrays = read_npz(path)
+            about = json.loads(bytes(arrays["about"]))
+            keys, frequency = arrays["keys"], arrays["frequency"]
             known = {name: about[name] for name in _TOLD}
             same = about["relations"] == list(relations), about["hops"] == hops
         except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:

@@ -1,12 +1,8 @@
-"""How much each hop of an answer's relation path contributes to its similarity, in words.
-
-The candidate relation paths of one question, for a saved trace.
-"""
+"""How much each hop of a relation path contributes to its similarity; candidates for a trace."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -18,11 +14,8 @@ from jaxkg.score import hdc
 from jaxkg.systems.following import Followed
 from jaxkg.systems.pathhd.queries import Query, Space, encode_queries
 from jaxkg.systems.pathhd.records import Schemas
-from jaxkg.systems.pathhd.space import SymbolSpace
 from jaxkg.systems.paths import path_words
-from jaxkg.tensors import bucket, pad
 from jaxkg.types import NULL
-from jaxkg.words import relation_path_words
 
 
 @functools.partial(jax.jit, static_argnames="algebra")
@@ -42,53 +35,6 @@ def hop_shares(
     rows = jnp.take_along_axis(encoded.whole, (length - 1)[:, None, None], axis=1)[:, 0]
     vectors = algebra.unflatten(rows)
     return jax.vmap(lambda q, p: hdc.hop_contributions(algebra, space.table, q, p))(vectors, paths)
-
-
-def explain_paths(
-    kg: KnowledgeGraph,
-    symbols: SymbolSpace,
-    query: Query,
-    paths: np.ndarray,
-    *,
-    length_weight: Sequence[float],
-    batch_size: int,
-) -> list[str | None]:
-    """One sentence a question: the similarity of its path, told hop by hop.
-
-    Args:
-        kg: names of the relations.
-        symbols: the space the query is in.
-        query: of Q questions.
-        paths: [Q, L] int32, NULL for a question without one.
-        length_weight: [L] factor of the similarity of 1, 2, ... hops.
-        batch_size: questions a batch.
-
-    Returns:
-        None where there is no path, or where the operator cannot be unbound exactly.
-    """
-    notes: list[str | None] = [None] * len(paths)
-    if not symbols.algebra.isometric:
-        return notes
-    wanted = np.flatnonzero(paths[:, 0] != NULL)
-    size = min(batch_size, bucket(len(wanted)))
-    for first in range(0, len(wanted), size):
-        rows = wanted[first : first + size]
-        batch = jax.tree.map(lambda column, rows=rows: pad(column[rows], size), query)
-        parts = jax.device_get(
-            hop_shares(symbols.algebra, symbols.space, batch, pad(paths[rows], size))
-        )
-        for place, i in enumerate(rows.tolist()):
-            hop_names = [kg.relation_name(c) for c in paths[i].tolist() if c != NULL]
-            by = length_weight[len(hop_names) - 1]
-            hop_words = [
-                f"{by * share:+.2f} for {relation_path_words([name])}"
-                for share, name in zip(parts.share[place].tolist(), hop_names)
-            ]
-            notes[i] = (
-                f"similarity {by * parts.score[place]:.2f} = {by * parts.baseline[place]:.2f} for "
-                f"any path of that length {' '.join(hop_words)}"
-            )
-    return notes
 
 
 def candidate_nodes(

@@ -103,12 +103,10 @@ def from_parts(parts: Parts) -> Built:
     counted, file = (parts.wishes.get(name) for name in ("calibrate", "calibration"))
     own = ("calibrate", "calibration", *(["encoder"] if untrained else []))
     settings = parts.settings(PathHDSettings, *own, top_k=top_k)
-    built = PathHD.build(
-        parts.kg,
+    built = parts.over(
+        PathHD.build,
         None if untrained else parts.planner,
         encoder=encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
         settings=settings,
         refiner=parts.backend,
         seed=parts.seed,

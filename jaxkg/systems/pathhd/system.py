@@ -7,15 +7,18 @@ hyperdimensional retrieval", Sections 2 and 3, Algorithm 1.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Literal
 
 import jax
 import numpy as np
 
 from jaxkg.adjudicate.backend import Backend
+from jaxkg.adjudicate.calls.refinement import Unrefined, choose_patterns
 from jaxkg.answer import Answer
 from jaxkg.candidates import Revisit
+from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics
 from jaxkg.kg.link.topics import masked_texts
@@ -23,22 +26,21 @@ from jaxkg.learn.planner.model import Planner
 from jaxkg.records import PlanCandidate, Question, RankedEntity, TraceNode
 from jaxkg.search.hypervectors import Nearest, retrieve_grown, retrieve_listed
 from jaxkg.search.plans import plan_paths
-from jaxkg.systems.answering import Progress, why_no_topic
+from jaxkg.systems.answering import Progress
 from jaxkg.systems.cited import Remarks
-from jaxkg.systems.following import Followed
-from jaxkg.systems.pathhd.answers import best_entities, best_schemas, ground_schemas
+from jaxkg.systems.following import Followed, follow_paths
+from jaxkg.systems.pathhd.answers import best_entities, best_schemas
 from jaxkg.systems.pathhd.calibration import Calibration
-from jaxkg.systems.pathhd.explain import candidate_nodes, explain_paths
+from jaxkg.systems.pathhd.explain import candidate_nodes, hop_shares
 from jaxkg.systems.pathhd.queries import PlanQuery, encode_queries
 from jaxkg.systems.pathhd.records import Asked, Retrieved, Schemas
-from jaxkg.systems.pathhd.refine import refine_schemas
 from jaxkg.systems.pathhd.settings import PathHDSettings, QueryKind, make_algebra
 from jaxkg.systems.pathhd.space import ListedSchemas, SymbolSpace, key_of, listed_schemas
 from jaxkg.systems.paths import Found, Linked, PathAnswering
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream, tensor_graph
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
-from jaxkg.words import below
+from jaxkg.words import below, relation_path_words
 
 _SCORES = 1 << 23
 """Scores a batch of grown candidates may hold at a time."""
@@ -192,9 +194,7 @@ class PathHD(PathAnswering[Schemas]):
         linked.clock.end("retrieve")
         remarks = None
         if self.refiner is not None:
-            candidates, remarks = refine_schemas(
-                self.refiner, self.kg, linked.questions, candidates, most=self.settings.refine
-            )
+            candidates, remarks = self._refined(self.refiner, linked.questions, candidates)
             linked.clock.skip()  # calls are charged to their questions
         sure = asked.confidence >= self.settings.threshold
         return Schemas(
@@ -208,6 +208,50 @@ class PathHD(PathAnswering[Schemas]):
             query=asked.query,
             similarity=candidates.similarity,
         )
+
+    def _refined(
+        self, backend: Backend, questions: Sequence[Question], candidates: Retrieved
+    ) -> tuple[Retrieved, list[Remarks]]:
+        """Keep the schemas that a language model chooses; they stay in order of their scores.
+
+        A question with no more candidates than wanted costs no call. Where a call fails, or nothing
+        offered is chosen, all candidates are kept and the note says so.
+
+        Reference: PathHD, Appendix K.
+        """
+        there, most = np.isfinite(candidates.score), self.settings.refine
+        unsure = np.flatnonzero(there.sum(axis=1) > most).tolist()
+        offered = {row: np.flatnonzero(there[row]) for row in unsure}
+        asked = [
+            Unrefined(
+                questions[row].text,
+                questions[row].id,
+                tuple(
+                    relation_path_words(self.kg.relation_name(int(c)) for c in codes if c != NULL)
+                    for codes in candidates.relations[row, places]
+                ),
+            )
+            for row, places in offered.items()
+        ]
+        score = candidates.score.copy()
+        remarks = [Remarks() for _ in questions]
+        for row, outcome in zip(unsure, choose_patterns(backend, asked, most=most), strict=True):
+            cut = (outcome.note,) if outcome.note else ()
+            if outcome.value is None:
+                note = f"schemas not refined ({outcome.error}: {outcome.detail})"
+                remarks[row] = Remarks(usage=outcome.usage, notes=(note, *cut))
+                continue
+            numbers = list(dict.fromkeys(outcome.value.patterns))
+            real = [n for n in numbers if 1 <= n <= len(offered[row])]
+            remarks[row] = Remarks(
+                usage=outcome.usage,
+                notes=cut if real else ("schemas not refined: the model chose none of them", *cut),
+                dropped=tuple(f"pattern {n}" for n in numbers if n not in real),
+            )
+            if real:
+                chosen = offered[row][np.array(real[:most]) - 1]
+                score[row, np.setdiff1d(offered[row], chosen)] = -np.inf
+        return dataclasses.replace(candidates, score=score), remarks
 
     def follow(self, linked: Linked, paths: Schemas) -> Followed:
         """The first `top_k` schemas of each question that reach an entity."""
@@ -241,8 +285,6 @@ class PathHD(PathAnswering[Schemas]):
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
         if not plan:
             return "no relation of the graph leaves the topic"
         if found.confidence < self.settings.threshold:
@@ -251,18 +293,30 @@ class PathHD(PathAnswering[Schemas]):
 
     def remarks(self, linked: Linked, paths: Schemas, followed: Followed) -> Sequence[Remarks]:
         """Each answer says how much every hop of its schema contributed to the similarity."""
-        reasons = explain_paths(
-            self.kg,
-            self.symbols,
-            paths.query,
-            best_schemas(followed, paths.relations),
-            length_weight=self.length_weight,
-            batch_size=self.settings.batch_size,
-        )
-        return [
-            dataclasses.replace(remark, notes=(*([reason] if reason else ()), *remark.notes))
-            for remark, reason in zip(super().remarks(linked, paths, followed), reasons)
-        ]
+        remarks = list(super().remarks(linked, paths, followed))
+        if not self.symbols.algebra.isometric:  # its hops cannot be unbound exactly
+            return remarks
+        schemas = best_schemas(followed, paths.relations)
+        wanted = np.flatnonzero(schemas[:, 0] != NULL)
+        size = min(self.settings.batch_size, bucket(len(wanted)))
+        for first in range(0, len(wanted), size):
+            rows = wanted[first : first + size]
+            query = jax.tree.map(lambda column, rows=rows: pad(column[rows], size), paths.query)
+            space = self.symbols.algebra, self.symbols.space
+            parts = jax.device_get(hop_shares(*space, query, pad(schemas[rows], size)))
+            for place, i in enumerate(rows.tolist()):
+                names = [self.kg.relation_name(c) for c in schemas[i].tolist() if c != NULL]
+                by = self.length_weight[len(names) - 1]
+                words = [
+                    f"{by * share:+.2f} for {relation_path_words([name])}"
+                    for share, name in zip(parts.share[place].tolist(), names)
+                ]
+                reason = (
+                    f"similarity {by * parts.score[place]:.2f} = {by * parts.baseline[place]:.2f} "
+                    f"for any path of that length {' '.join(words)}"
+                )
+                remarks[i] = dataclasses.replace(remarks[i], notes=(reason, *remarks[i].notes))
+        return remarks
 
     def read(
         self,
@@ -289,7 +343,7 @@ class PathHD(PathAnswering[Schemas]):
             width=self.settings.plans,
             revisit=self.revisit,
             batch_size=self.settings.batch_size,
-            on_progress=_stage(on_progress, "plan"),
+            on_progress=on_progress and functools.partial(on_progress, "plan"),
         )
         known = np.array([self.planner.known_share(text) for text in masked])
         query = PlanQuery(plans.relations, plans.probability.astype(np.float32))
@@ -342,14 +396,13 @@ class PathHD(PathAnswering[Schemas]):
                 precision=settings.precision,
             )  # fmt: skip
 
-        tick = _stage(on_progress, "retrieve")
         for indices, batch, whole in stream(count, size, run, capacities):
             relations[indices] = batch.relations[: len(indices)]
             similarity[indices] = batch.similarity[: len(indices)]
             complete[indices] &= whole
             visited[indices] = batch.visited[: len(indices)]
-            if tick:
-                tick(int(indices[-1]) + 1, count)
+            if on_progress:
+                on_progress("retrieve", int(indices[-1]) + 1, count)
         score = similarity
         if self.calibration is not None:
             score = self.calibration.score(similarity, relations, num_codes=codes)
@@ -363,23 +416,61 @@ class PathHD(PathAnswering[Schemas]):
     ) -> Followed:
         """Follow candidates, best first, until `count` of each question reach an entity.
 
+        Twice as many are tried in every round, so that a question whose best candidates do not
+        exist from its topic costs few rounds.
+
         Args:
             candidates: of a score above -inf.
             topics: of each question.
             count: schemas wanted a question.
+
+        Returns:
+            Their walks; `sizes` are the nodes reached that can be answers.
         """
-        return ground_schemas(
-            self.tensors,
-            [topic.branches for topic in topics],
-            candidates.relations,
-            np.isfinite(candidates.score),
-            self.named,
-            count=count,
-            join=self.join,
-            revisit=self.revisit,
-            batch_size=4 * self.settings.batch_size,
+        relations, there = candidates.relations, np.isfinite(candidates.score)
+        branches = [topic.branches for topic in topics]
+        size, places, hops = relations.shape
+        used, followed = np.zeros((2, size, places), bool)
+        entities = np.zeros((size, places), np.int64)
+        complete = np.ones(size, bool)
+        visited = np.zeros((size, 2), np.int64)
+        nothing = np.zeros(0, np.int64)
+        walks = [(nothing, nothing, nothing, np.zeros((0, hops), np.int32), nothing)]
+        tried, step = 0, count
+        while tried < places:
+            check()
+            more = there & (np.arange(places) >= tried) & (np.arange(places) < tried + step)
+            more &= (used.sum(axis=1) < count)[:, None]
+            tried, step = tried + step, 2 * step
+            if not more.any():
+                continue
+            followed |= more
+            walk = follow_paths(
+                self.tensors,
+                branches,
+                relations,
+                more,
+                join=self.join,
+                revisit=self.revisit,
+                batch_size=4 * self.settings.batch_size,
+            )
+            complete &= walk.complete
+            visited += walk.visited
+            np.add.at(entities, (walk.question, walk.place), self.named[walk.node])
+            used |= more & (entities > 0)
+            used &= np.cumsum(used, axis=1) <= count
+            walks.append((walk.question, walk.place, walk.node, walk.edges, walk.branch))
+        question, place, node, edges, branch = (np.concatenate(column) for column in zip(*walks))
+        order = np.lexsort((place, question))
+        every = Followed(
+            question[order],
+            place[order],
+            node[order],
+            edges[order],
+            branch[order],
+            used,
+            np.where(followed, entities, NULL),
+            complete,
+            visited,
         )
-
-
-def _stage(tick: Progress | None, stage: str) -> Callable[[int, int], None] | None:
-    return None if tick is None else lambda done, total: tick(stage, done, total)
+        return every.only(used)

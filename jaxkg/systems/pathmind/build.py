@@ -23,14 +23,8 @@ def from_parts(parts: Parts) -> Built:
         encoder = "hashing" if hashed else "minilm"
         parts = dataclasses.replace(parts, wishes={"encoder": encoder, **parts.wishes})
     settings = parts.settings(PathMindSettings, "encoder", "model")
-    built = PathMind.build(
-        parts.kg,
-        model,
-        encoder=parts.encoder if "encoder" in parts.wishes else None,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-    )
+    encoder = parts.encoder if "encoder" in parts.wishes else None
+    built = parts.over(PathMind.build, model, encoder=encoder, settings=settings)
     marks = parts.marks(settings, priorities=dict(model.about))
     if parts.offered:
         return Built(Proposing(built), marks)

@@ -3,8 +3,6 @@
 On its own it needs no language model; `retrieve` gives the important paths to any adjudicator.
 Reference: Liu, Lin, Shang, Li, Wang and Cao, "PathMind: a retrieve-prioritize-reason framework for
 knowledge graph reasoning with large language models".
-
-The entities of one question by priority, for a saved trace.
 """
 
 from __future__ import annotations
@@ -35,19 +33,29 @@ from jaxkg.settings import Checked, Count, Share
 from jaxkg.systems.answering import Progress, QuestionAnswering, why_no_topic
 from jaxkg.systems.cited import RetrievedEntities, cite_walks, cited_answer
 from jaxkg.systems.pathmind.walks import (
+    Prioritised,
     Ranked,
     Ranking,
     Strategy,
-    choose_walks,
     grown_walks,
-    rank_entities,
+    prioritise_batch,
+    random_walks,
 )
-from jaxkg.tensors import TensorGraph, tensor_graph
+from jaxkg.tensors import (
+    Capacities,
+    TensorGraph,
+    batch_starts,
+    bucket,
+    pad,
+    stream,
+    tensor_graph,
+)
 from jaxkg.text import TextEncoder
 from jaxkg.text.hashing import Encoder, HashingEncoder
 from jaxkg.types import NULL
 from jaxkg.words import below
 
+_FEWEST_SLOTS = 1024
 _SHOWN = 100
 """Entities of a relation path that are named; a hub has a hundred thousand."""
 
@@ -229,21 +237,17 @@ class PathMind(QuestionAnswering):
         """
         if not questions:
             return []
-        known = self._known(ranking, questions) or self.rank(
-            questions, use_given=use_given, on_progress=on_progress
-        )
-        masked, ranked = known.masked, known.ranked
-        began = time.perf_counter()
+        known = self._known(ranking, questions, use_given, on_progress)
+        ranked, began = known.ranked, time.perf_counter()
         best = np.zeros(len(questions))
         np.maximum.at(best, ranked.row, ranked.priority)
-        confidence = best * [self.model.known_share(text) for text in masked]
+        confidence = best * [self.model.known_share(text) for text in known.masked]
         taken = np.flatnonzero(
             (ranked.priority >= self.settings.share * best[ranked.row])
             & (confidence >= self.settings.threshold)[ranked.row]
         )
-        row = ranked.row[taken]
-        paths = self._cited(row, ranked.heaviest[taken], ranked.priority[taken])
-        return self._answers(questions, known, row, paths, confidence, began)
+        walks = ranked.row[taken], ranked.heaviest[taken], ranked.priority[taken]
+        return self._answers(questions, known, walks, confidence, began)
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, and the priorities of all that lies around the topics."""
@@ -277,29 +281,27 @@ class PathMind(QuestionAnswering):
         """
         if not questions:
             return []
-        known = self._known(ranking, questions) or self.rank(
-            questions, use_given=use_given, on_progress=on_progress
-        )
-        ranked = known.ranked
+        known = self._known(ranking, questions, use_given, on_progress)
         began = time.perf_counter()
-        starts, size = [topic.entities for topic in known.topics], self.settings
-        if strategy == "important" and size.growth == "triples":
-            row, walks, score = grown_walks(
-                known.whole, self.tensors, starts, keep=size.keep, iterations=size.iterations
-            )
-        else:
-            row, walks, score = choose_walks(
-                ranked,
+        starts, ranked = [topic.entities for topic in known.topics], known.ranked
+        keep, rounds = self.settings.keep, self.settings.iterations
+        if strategy == "random":
+            walks = random_walks(
                 self.tensors,
                 starts,
-                strategy=strategy,
-                keep=size.keep,
-                iterations=size.iterations,
+                hops=ranked.heaviest.shape[1],
+                count=keep * rounds,
                 revisit=self.revisit,
                 seed=seed,
             )
-        paths = self._cited(row, walks, score)
-        return self._answers(questions, known, row, paths, np.ones(len(questions)), began)
+        elif strategy == "important" and self.settings.growth == "triples":
+            walks = grown_walks(known.whole, self.tensors, starts, keep=keep, iterations=rounds)
+        else:  # an entity brings its whole walk, out of back-pointers
+            place = np.arange(len(ranked.row)) - ranked.offsets[ranked.row]
+            taken = np.flatnonzero(place < keep * rounds)
+            edges = ranked.heaviest if strategy == "important" else ranked.shortest
+            walks = ranked.row[taken], edges[taken], ranked.priority[taken]
+        return self._answers(questions, known, walks, np.ones(len(questions)), began)
 
     def rank(
         self,
@@ -317,20 +319,58 @@ class PathMind(QuestionAnswering):
         topics = find_topics(self.linker, questions, use_given=use_given)
         linked = time.perf_counter()
         masked = masked_texts(questions, topics)
-        ranked = rank_entities(
-            self.tensors,
-            self.model,
-            self.states,
-            masked,
-            self._encode(masked),
-            [topic.entities for topic in topics],
-            floor=self.settings.floor,
-            revisit=self.revisit,
-            batch_size=self.settings.batch_size,
-            on_progress=lambda done, total: tick("prioritise", done, total),
-        )
+        ranked = self._ranked(masked, topics, tick)
         seconds = (linked - began, time.perf_counter() - linked)
         return Ranking(topics, masked, self._sayable(ranked), ranked, seconds)
+
+    def _ranked(self, masked: Sequence[str], topics: Sequence[Topics], tick: Progress) -> Ranked:
+        """Every entity of every question's subgraph, by priority; no topic means no entity."""
+        count, model = len(masked), self.model
+        ngrams, text = model.ngrams(masked), self._encode(masked)
+        params, labels = jax.device_put((model.params, (model.label_ngrams(), model.label_text)))
+        size = min(self.settings.batch_size, bucket(count))
+        rows, starts = bucket(size), batch_starts([topic.entities for topic in topics], size)
+
+        def run(indices: np.ndarray, slots: tuple[int, ...]) -> Prioritised:
+            return prioritise_batch(
+                self.tensors.graph,
+                params,
+                self.states,
+                labels,
+                starts(indices),
+                (pad(ngrams[indices], rows), pad(text[indices], rows)),
+                capacities=slots,
+                floor=self.settings.floor,
+                revisit=self.revisit,
+                walk_weights=model.sizes.walk_weights,
+                mass=model.sizes.mass,
+            )
+
+        capacities = Capacities(
+            slots=tuple(
+                bucket(64 * size << 3 * (step // 2), floor=_FEWEST_SLOTS)
+                for step in range(2 * model.sizes.hops)
+            )
+        )
+        parts, completes, walked = [], np.ones(count, bool), np.zeros(count, np.int64)
+        for indices, batch, complete in stream(count, size, run, capacities):
+            walked[indices] = batch.walked[: len(indices)]
+            # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
+            priority = (1 / (1 + np.exp(-np.clip(batch.logit, -80, 80)))).round(6)
+            there = np.flatnonzero(batch.valid)
+            there = there[np.lexsort((batch.node[there], -priority[there], batch.row[there]))]
+            columns = (batch.node, priority, batch.heaviest, batch.shortest)
+            row = batch.row[there] + int(indices[0])
+            parts.append((row, *(column[there] for column in columns)))
+            completes[indices] = complete
+            tick("prioritise", int(indices[-1]) + 1, count)
+        none = np.zeros((0, model.sizes.hops), np.int32)
+        empty = (none[:, 0], none[:, 0], np.zeros(0, np.float32), none, none)
+        row, node, priority, heaviest, shortest = (
+            np.concatenate(column) for column in zip(*(parts or [empty]))
+        )
+        offsets = np.searchsorted(row, np.arange(count + 1))
+        return Ranked(row, node, priority, heaviest, shortest, offsets, completes, walked)
 
     @functools.cached_property
     def states(self) -> jax.Array:
@@ -358,8 +398,16 @@ class PathMind(QuestionAnswering):
             )
         return vectors
 
-    def _known(self, ranking: Ranking | None, questions: Sequence[Question]) -> Ranking | None:
-        if ranking is not None and len(ranking.masked) != len(questions):
+    def _known(
+        self,
+        ranking: Ranking | None,
+        questions: Sequence[Question],
+        use_given: bool,
+        on_progress: Progress | None,
+    ) -> Ranking:
+        if ranking is None:
+            return self.rank(questions, use_given=use_given, on_progress=on_progress)
+        if len(ranking.masked) != len(questions):
             raise JaxkgError(
                 f"the ranking is of {len(ranking.masked)} questions, not of {len(questions)}"
             )
@@ -384,24 +432,23 @@ class PathMind(QuestionAnswering):
             offsets=np.searchsorted(ranked.row[rows], np.arange(len(ranked.complete) + 1)),
         )
 
-    def _cited(self, row: np.ndarray, walks: np.ndarray, score: np.ndarray) -> list[SupportingPath]:
-        return cite_walks(self.kg, self.tensors, walks, row, score)
-
     def _answers(
         self,
         questions: Sequence[Question],
         ranking: Ranking,
-        row: np.ndarray,
-        paths: Sequence[SupportingPath],
+        walks: tuple[np.ndarray, np.ndarray, np.ndarray],
         confidence: np.ndarray,
         began: float,
     ) -> list[Answer]:
-        """An answer a question from the paths of each, whose questions `row` tells."""
+        """An answer a question from walks: their questions, ascending, edges and scores."""
+        row, edges, score = walks
+        paths = cite_walks(self.kg, self.tensors, edges, row, score)
         usage, whole = _usage(ranking, began, len(questions)), ranking.whole
+        bounds = np.searchsorted(row, np.arange(len(questions) + 1)).tolist()
         answers = []
-        for i, (question, first, last) in enumerate(_slices(questions, row)):
+        for i, (question, first, last) in enumerate(zip(questions, bounds, bounds[1:])):
             nodes = whole.node[whole.offsets[i] : whole.offsets[i + 1]]
-            edges = None if whole.walked is None else int(whole.walked[i])
+            walked = None if whole.walked is None else int(whole.walked[i])
             answers.append(
                 cited_answer(
                     question,
@@ -411,7 +458,7 @@ class PathMind(QuestionAnswering):
                     system=SYSTEM,
                     why_not=self._why_not(ranking.topics[i], float(confidence[i])),
                     complete=bool(whole.complete[i]),
-                    usage=dataclasses.replace(usage, nodes=len(nodes), edges=edges),
+                    usage=dataclasses.replace(usage, nodes=len(nodes), edges=walked),
                     retrieved=RetrievedEntities(self.kg.entity_ids, nodes),
                 )
             )
@@ -438,12 +485,6 @@ def _entities(paths: Sequence[SupportingPath]) -> tuple[RankedEntity, ...]:
             (*(known.paths if known else ()), path.id),
         )
     return tuple(sorted(by_id.values(), key=lambda each: -each.score))
-
-
-def _slices(questions: Sequence[Question], row: np.ndarray) -> list[tuple[Question, int, int]]:
-    """Each question with its stretch of ascending rows."""
-    bounds = np.searchsorted(row, np.arange(len(questions) + 1)).tolist()
-    return list(zip(questions, bounds, bounds[1:]))
 
 
 def _usage(ranking: Ranking, began: float, count: int) -> Usage:

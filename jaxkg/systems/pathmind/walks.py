@@ -1,9 +1,9 @@
-"""The steps of PathMind over arrays: prioritise entities, choose walks to them."""
+"""The steps of PathMind over arrays: prioritise entities, find walks to them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -14,19 +14,16 @@ import numpy as np
 from jaxkg.candidates import Revisit, visits
 from jaxkg.candidates.subgraph import Subgraphs
 from jaxkg.kg import Topics
-from jaxkg.learn.priority.model import PriorityModel
 from jaxkg.learn.priority.subgraphs import prioritise
 from jaxkg.ops import edges_to, top_in_group
 from jaxkg.score.priority import Question, read_questions
 from jaxkg.score.priority_params import PriorityParams
-from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
+from jaxkg.tensors import TensorGraph
 from jaxkg.types import NULL, Graph
 
 Strategy: TypeAlias = Literal["important", "shortest", "random"]
 """Which walks are shown to a reasoner: the heaviest walks to the entities of highest priority, the
 shortest walks to the same entities (as GNN-RAG has it), or random walks from the topics."""
-
-_FEWEST_SLOTS = 1024
 
 
 class Prioritised(NamedTuple):
@@ -171,129 +168,6 @@ def prioritise_batch(
     )
 
 
-def rank_entities(
-    tensors: TensorGraph,
-    model: PriorityModel,
-    states: jax.Array,
-    masked: Sequence[str],
-    text: np.ndarray,
-    topics: Sequence[Sequence[int]],
-    *,
-    floor: float,
-    revisit: Revisit = "topic",
-    batch_size: int = 64,
-    on_progress: Callable[[int, int], None] | None = None,
-) -> Ranked:
-    """Every entity of every question's subgraph, by priority.
-
-    Args:
-        tensors: the graph.
-        model: trained for its relations.
-        states: [N, S] float32 from `entity_states`.
-        masked: Q question texts with their topics masked.
-        text: [Q, G] float32 of the same, by the model's encoder.
-        topics: topic nodes of each question; none means no entity.
-        floor: see `question_subgraphs`.
-        revisit: which nodes a walk may enter.
-        batch_size: questions a batch.
-        on_progress: called with (done, total) questions.
-    """
-    count, hops = len(masked), model.sizes.hops
-    ngrams = model.ngrams(masked)
-    params, labels = jax.device_put((model.params, (model.label_ngrams(), model.label_text)))
-    batch_size = min(batch_size, bucket(count))
-    rows, starts = bucket(batch_size), batch_starts(topics, batch_size)
-
-    def run(indices: np.ndarray, slots: tuple[int, ...]) -> Prioritised:
-        return prioritise_batch(
-            tensors.graph,
-            params,
-            states,
-            labels,
-            starts(indices),
-            (pad(ngrams[indices], rows), pad(text[indices], rows)),
-            capacities=slots,
-            floor=floor,
-            revisit=revisit,
-            walk_weights=model.sizes.walk_weights,
-            mass=model.sizes.mass,
-        )
-
-    capacities = Capacities(
-        slots=tuple(
-            bucket(64 * batch_size << 3 * (step // 2), floor=_FEWEST_SLOTS)
-            for step in range(2 * hops)
-        )
-    )
-    parts, completes, walked = [], np.ones(count, bool), np.zeros(count, np.int64)
-    for indices, batch, complete in stream(count, batch_size, run, capacities):
-        walked[indices] = batch.walked[: len(indices)]
-        # Priorities that differ by rounding alone are ties, and ties go to the smaller node.
-        priority = (1 / (1 + np.exp(-np.clip(batch.logit, -80, 80)))).round(6)
-        there = np.flatnonzero(batch.valid)
-        there = there[np.lexsort((batch.node[there], -priority[there], batch.row[there]))]
-        columns = (batch.node, priority, batch.heaviest, batch.shortest)
-        row = batch.row[there] + int(indices[0])
-        parts.append((row, *(column[there] for column in columns)))
-        completes[indices] = complete
-        if on_progress:
-            on_progress(int(indices[-1]) + 1, count)
-    none = np.zeros((0, hops), np.int32)
-    empty = (none[:, 0], none[:, 0], np.zeros(0, np.float32), none, none)
-    row, node, priority, heaviest, shortest = (
-        np.concatenate(column) for column in zip(*(parts or [empty]))
-    )
-    offsets = np.searchsorted(row, np.arange(count + 1))
-    return Ranked(row, node, priority, heaviest, shortest, offsets, completes, walked)
-
-
-def choose_walks(
-    ranked: Ranked,
-    tensors: TensorGraph,
-    topics: Sequence[Sequence[int]],
-    *,
-    strategy: Strategy,
-    keep: int,
-    iterations: int,
-    revisit: Revisit = "topic",
-    seed: int = 0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The walks to show to a reasoner: each of T iterations takes the K best entities left.
-
-    Published PathMind grows its paths by one triple an iteration, through entities that its loss
-    has taught it to call wrong (`grown_walks`). Here an entity brings its whole walk, out of
-    back-pointers.
-
-    Args:
-        ranked: from `rank_entities`.
-        tensors: the graph.
-        topics: topic nodes of each question.
-        strategy: see `Strategy`.
-        keep, iterations: K, T; at most K T walks a question.
-        revisit: "any" lets a random walk return to a topic.
-        seed: of random walks.
-
-    Returns:
-        [P] int32 question of each walk, ascending; [P, L] int32 edges; [P] float32 score, the
-        priority of the entity it ends in, or for random walks 1 / their place.
-
-    Reference: PathMind, "Learning" and Table 3.
-    """
-    if strategy == "random":
-        return random_walks(
-            tensors,
-            topics,
-            hops=ranked.heaviest.shape[1],
-            count=keep * iterations,
-            revisit=revisit,
-            seed=seed,
-        )
-    walks = ranked.heaviest if strategy == "important" else ranked.shortest
-    place = np.arange(len(ranked.row)) - ranked.offsets[ranked.row]
-    taken = np.flatnonzero(place < keep * iterations)
-    return ranked.row[taken], walks[taken], ranked.priority[taken]
-
-
 def grown_walks(
     whole: Ranked,
     tensors: TensorGraph,
@@ -305,7 +179,8 @@ def grown_walks(
     """Walks that grow by one triple an iteration, as published.
 
     Every iteration takes the K entities of highest priority among the neighbours of those taken in
-    the one before, no entity twice; each brings the walk that led to it and one triple more.
+    the one before, no entity twice; each brings the walk that led to it and one triple more. On the
+    way are entities that the published loss has taught it to call wrong.
 
     Args:
         whole: every entity that has a priority.
@@ -314,7 +189,8 @@ def grown_walks(
         keep, iterations: K, T; at most K T walks a question.
 
     Returns:
-        As `choose_walks`, walks of 1 to T edges.
+        [P] int32 question of each walk, ascending; [P, T] int32 edges; [P] float32 score, the
+        priority of the entity it ends in.
 
     Reference: PathMind, "Learning".
     """
@@ -356,8 +232,9 @@ def random_walks(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Walks of 1 to L edges, each edge drawn evenly among those of the node.
 
-    Args and returns as `choose_walks`. Equal walks of a question come once; a walk that has
-    nowhere to go ends there.
+    Returns as `grown_walks`, the score being 1 / the place of a walk. Equal walks of a question
+    come once; a walk that has nowhere to go ends there, and one may return to a topic where
+    `revisit` is "any".
     """
     rng = np.random.default_rng(seed)
     offsets = np.asarray(tensors.graph.offsets)

@@ -118,7 +118,10 @@ class ProhQA(QuestionAnswering):
             on_progress: called with (stage, done, total).
         """
         if self.backend is None:
-            return self._retrieved(questions, use_given, on_progress)
+            retrievals, seconds = self._retrieve(questions, use_given)
+            if on_progress:
+                on_progress("retrieve", len(questions), len(questions))
+            return [self._listed(q, some, seconds) for q, some in zip(questions, retrievals)]
         asked = ((self, question) for question in questions)
         reasoned = self.reasoned(asked, self.backend, self.settings, use_given=use_given)
         answers: dict[int, Answer] = {}
@@ -298,17 +301,6 @@ class ProhQA(QuestionAnswering):
             score = 1.0 / (1 + len(ranked))
             ranked.setdefault(entity, RankedEntity(entity, name, score, backing))
         return tuple(ranked.values()), tuple(dict.fromkeys(refused))
-
-    def _retrieved(
-        self,
-        questions: Sequence[Question],
-        use_given: bool,
-        on_progress: Progress | None,
-    ) -> list[Answer]:
-        retrievals, seconds = self._retrieve(questions, use_given)
-        if on_progress:
-            on_progress("retrieve", len(questions), len(questions))
-        return [self._listed(q, retrieval, seconds) for q, retrieval in zip(questions, retrievals)]
 
     def _retrieve(
         self, questions: Sequence[Question], use_given: bool

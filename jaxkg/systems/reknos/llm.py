@@ -1,7 +1,4 @@
-"""A language model at work on a super-relation search: two calls a step, one to answer.
-
-The loop of a super-relation search whose scorer is asked from Python, a step at a time.
-"""
+"""A language model at work on a super-relation search: two calls a step, one to answer."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 from itertools import islice, pairwise
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -72,22 +69,8 @@ def _tell(graph, known, floor, *, width, capacities, walk_best, revisit) -> Fit[
     return Fit(after, after.trail[-1].needed[None], after.trail[-1].overflow)
 
 
-class Session(Protocol):
-    """A scorer at work on one batch of questions."""
-
-    def score(
-        self, search: SuperSearch, options: jax.Array
-    ) -> tuple[jax.Array | np.ndarray, jax.Array | np.ndarray]:
-        """[B, S] float32 scores of the candidates, and the candidates that may be kept."""
-        ...
-
-    def sufficient(self, search: SuperSearch) -> jax.Array | np.ndarray:
-        """[B] bool: which questions need no further step, asked after every step but the last."""
-        ...
-
-
 def run_search(
-    problem: SuperProblem, session: Session, topics: Sequence[Sequence[int]]
+    problem: SuperProblem, session: LLMSession, topics: Sequence[Sequence[int]]
 ) -> tuple[SuperSearch, BestPaths]:
     """Search for one batch.
 
@@ -204,46 +187,32 @@ def solve_with_llm(
     size = problem.settings.batch_size
     for first in range(0, len(questions), size):
         part = slice(first, first + size)
-        solved += _solve(problem, scorer, questions[part], topics[part], linked)
+        session = LLMSession(problem, scorer, questions[part], topics[part], linked)
+        starts = [topic.entities for topic in topics[part]]
+        search, best = jax.device_get(run_search(problem, session, starts))
+        complete = not bool(search.overflow)
+        traces = read_traces(search, best, problem.groups, len(starts), complete=complete)
+        answers = session.answers(search, best, complete=complete)
+        judged = [i for i, answer in enumerate(answers) if answer.error is None]
+        verdicts = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
+        for i, answer in zip(judged, verdicts):
+            dropped = (*session.ledgers[i].dropped, *answer.dropped)
+            answers[i] = dataclasses.replace(answer, dropped=dropped)
+        for answer, trace, ledger in zip(answers, traces, session.ledgers):
+            answer = dataclasses.replace(
+                answer,
+                usage=answer.usage + Usage(nodes=trace.reached, edges=trace.triples),
+                retrieved=RetrievedEntities(problem.kg.entity_ids, trace.extracted),
+            )
+            trace = dataclasses.replace(trace, failed=tuple(ledger.failed))
+            solved.append(Solved(answer, trace))
         if on_progress:
             on_progress("search", len(solved), len(questions))
     return solved
 
 
-def _solve(
-    problem: SuperProblem,
-    scorer: LLMScorer,
-    questions: Sequence[Question],
-    topics: Sequence[Topics],
-    linked: float,
-) -> list[Solved]:
-    session = LLMSession(problem, scorer, questions, topics, linked)
-    starts = [topic.entities for topic in topics]
-    search, best = jax.device_get(run_search(problem, session, starts))
-    complete = not bool(search.overflow)
-    traces = read_traces(search, best, problem.groups, len(questions), complete=complete)
-    answers = session.answers(search, best, complete=complete)
-    judged = [i for i, answer in enumerate(answers) if answer.error is None]
-    verdicts = adjudicate(scorer.backend, [answers[i] for i in judged], repair=scorer.repair)
-    for i, answer in zip(judged, verdicts):
-        dropped = (*session.ledgers[i].dropped, *answer.dropped)
-        answers[i] = dataclasses.replace(answer, dropped=dropped)
-    answers = [
-        dataclasses.replace(
-            answer,
-            usage=answer.usage + Usage(nodes=trace.reached, edges=trace.triples),
-            retrieved=RetrievedEntities(problem.kg.entity_ids, trace.extracted),
-        )
-        for answer, trace in zip(answers, traces)
-    ]
-    return [
-        Solved(answer, dataclasses.replace(trace, failed=tuple(ledger.failed)))
-        for answer, trace, ledger in zip(answers, traces, session.ledgers)
-    ]
-
-
 class LLMSession:
-    """See `Session`. Every call is charged to its question, and so is every failure."""
+    """A language model at work on one batch of questions; each pays for its calls and failures."""
 
     def __init__(
         self,

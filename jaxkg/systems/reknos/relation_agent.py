@@ -112,8 +112,11 @@ class RelationAgent(QuestionAnswering):
                 s.question.text,
                 s.question.id,
                 (self.kg.name(walk.node),),
-                tuple((self._label(int(self.tensors.relation[edge])),) for edge in walk.edges),
-                tuple(map(self._label, codes)),
+                tuple(
+                    (self.kg.relation_name(int(self.tensors.relation[edge])),)
+                    for edge in walk.edges
+                ),
+                tuple(map(self.kg.relation_name, codes)),
             )
             for s, walk, codes in asked
         ]
@@ -151,7 +154,7 @@ class RelationAgent(QuestionAnswering):
             edges = edges[self.tensors.relation[edges] == code]
             shown = edges[: self.most]
             if hidden := len(edges) - len(shown):
-                label = f"{self._label(code)} of {self.kg.name(walk.node)}"
+                label = f"{self.kg.relation_name(code)} of {self.kg.name(walk.node)}"
                 s.ledger.notes.append(f"{hidden} entities behind {label} were not offered")
             groups.append((s, score, walk, shown))
             if len(shown) > 1:
@@ -188,10 +191,6 @@ class RelationAgent(QuestionAnswering):
     def _open(self, search: _Search, walk: _Walk) -> list[int]:
         """Codes of the relations that lead on."""
         return np.unique(self.tensors.relation[self._edges(search, walk)]).tolist()
-
-    def _label(self, code: int) -> str:
-        back = code >= self.kg.num_relations
-        return "^" * back + self.kg.relations[code % self.kg.num_relations]
 
     @functools.cached_property
     def _offsets(self) -> np.ndarray:

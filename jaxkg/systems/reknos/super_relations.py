@@ -63,10 +63,6 @@ class SuperRelations:
         """R, inverses not counted."""
         return len(self.group) // 2
 
-    def members(self, which: int) -> tuple[int, ...]:
-        """Relation codes of a super-relation, ascending."""
-        return tuple(np.flatnonzero(self.group == which).tolist())
-
     @classmethod
     def by_name(cls, relations: Sequence[str], *, parts: int = 2) -> Self:
         """Group relations by the first parts of their names, a point between two.

@@ -240,14 +240,7 @@ def from_parts(parts: Parts) -> Built:
         raise JaxkgError(
             f"the scorer of reknos is planner, labels, or llm with --llm MODEL; not {named!r}"
         )
-    built = ReKnoS.build(
-        parts.kg,
-        scorer,
-        encoder=encoder,
-        tensors=parts.tensors,
-        linker=parts.linker,
-        settings=settings,
-    )
+    built = parts.over(ReKnoS.build, scorer, encoder=encoder, settings=settings)
     marks = parts.marks(settings, scorer=named)
     if parts.backend is None or named == "llm" or not parts.judges_paths:
         return Built(built, marks)

@@ -1,5 +1,3 @@
-import json
-
 from jaxkg.adjudicate import Cache, Message, Meter, Rates, Reply, Request, Scripted
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.answer import Answer
@@ -34,9 +32,7 @@ def test_counts_by_stage_paid_and_cached_apart(tmp_path):
     assert search.failures == {"timeout": 1}
     assert (total.prompt_tokens, total.completion_tokens, total.seconds) == (40, 20, 4.0)
     assert total.attempts == 9
-    report = json.loads(json.dumps(meter.report()))
-    assert report["total"]["failures"] == {"timeout": 1}
-    assert report["stages"]["plan"]["cached"] == 2
+    assert total.failures == {"timeout": 1}
     text = meter.text()
     assert "5 calls (2 paid now, 2 from the cache)" in text
     assert "1.0000 USD, 0.5000 of it paid now" in text
@@ -46,7 +42,6 @@ def test_counts_by_stage_paid_and_cached_apart(tmp_path):
 def test_an_unknown_price_is_told():
     meter = Meter(Scripted([priced("a", price=None, estimated=True)]))
     meter.complete([ask_for("1")])
-    assert meter.total.unpriced == 1
     assert "price unknown" in meter.text()
     assert "1 replies estimated" in meter.text()
 

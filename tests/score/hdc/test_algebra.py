@@ -38,12 +38,10 @@ def laws(name):
         return {
             "associative": (a.bind(xy, z), a.bind(x, a.bind(y, z))),
             "left": (a.unbind_left(x, xy), y),
-            "right": (a.unbind_right(xy, y), x),
             "identity_left": (a.bind(a.identity(), x), x),
             "identity_right": (a.bind(x, a.identity()), x),
             "inverse": (a.bind(x, a.inverse(x)), a.identity()),
             "inverse_of_product": (a.inverse(xy), a.bind(a.inverse(y), a.inverse(x))),
-            "permuted": (a.permute(xy, 3), a.bind(a.permute(x, 3), a.permute(y, 3))),
             "swap": a.similarity(xy, a.bind(y, x)),
             "unrelated": a.similarity(x, y),
             "self": a.similarity(x, x),
@@ -52,7 +50,6 @@ def laws(name):
             "adjoint": (
                 jnp.vdot(a.flatten(z), a.flatten(xy)),
                 jnp.vdot(a.flatten(a.unbind_left(x, z)), a.flatten(y)),
-                jnp.vdot(a.flatten(a.unbind_right(z, y)), a.flatten(x)),
             ),
         }
 
@@ -75,14 +72,14 @@ def close(name, pair, tolerance=2e-5):
 @given(seed=seeds)
 def test_isometric_algebras_are_groups_with_exact_unbinding(name, seed):
     got = laws(name)(jax.random.key(seed))
-    for law in ("associative", "left", "right", "identity_left", "identity_right", "inverse"):
+    for law in ("associative", "left", "identity_left", "identity_right", "inverse"):
         assert close(name, got[law]), law
     assert close(name, got["inverse_of_product"])
     energy = ALGEBRAS[name].energy
     np.testing.assert_allclose(got["norm"], energy, rtol=1e-5)
     np.testing.assert_allclose(got["deep_norm"], energy, rtol=1e-5)
-    plain, left, right = got["adjoint"]
-    np.testing.assert_allclose([left, right], [plain, plain], atol=2e-5 * energy)
+    plain, left = got["adjoint"]
+    np.testing.assert_allclose(left, plain, atol=2e-5 * energy)
 
 
 @pytest.mark.parametrize("name", ["hrr", "real"])
@@ -124,21 +121,6 @@ def test_swapped_haar_blocks_keep_one_over_m_squared():
         swapped, unrelated = swap(jax.random.key(m))
         np.testing.assert_allclose(swapped, 1 / m**2, atol=0.02)
         assert abs(unrelated) < 0.02
-
-
-@pytest.mark.parametrize("name", ["ghrr-haar", "ghrr-diagonal", "fhrr", "bipolar", "mix"])
-def test_permutation_distributes_over_binding(name):
-    assert close(name, laws(name)(jax.random.key(4))["permuted"])
-    a = ALGEBRAS[name]
-
-    @jax.jit
-    def compute(key):
-        x = a.random(key=key)
-        return a.similarity(a.permute(x, 1), x), (a.permute(a.permute(x, 2), -2), x)
-
-    moved, there_and_back = compute(jax.random.key(5))
-    assert moved < 0.3
-    assert close(name, there_and_back)
 
 
 @pytest.mark.parametrize("name", ["ghrr-haar", "ghrr-pair", "fhrr", "hrr", "real", "mix"])
@@ -234,14 +216,12 @@ def test_unbinding_error_at_depth_four_is_float32_rounding(name):
     @jax.jit
     def errors(key):
         r = a.random((4,), key=key)
-        left = right = hdc.encode(a, r)
+        left = hdc.encode(a, r)
         for hop in range(3):
             left = a.unbind_left(r[hop], left)
-            right = a.unbind_right(right, r[3 - hop])
-        pairs = jnp.stack([a.flatten(left) - a.flatten(r[3]), a.flatten(right) - a.flatten(r[0])])
-        return jnp.linalg.norm(pairs, axis=1) / jnp.sqrt(a.energy)
+        return jnp.linalg.norm(a.flatten(left) - a.flatten(r[3])) / jnp.sqrt(a.energy)
 
-    assert (errors(jax.random.key(9)) < 1e-5).all()
+    assert errors(jax.random.key(9)) < 1e-5
 
 
 @pytest.mark.parametrize("name", ["ghrr-pair", "ghrr-haar", "hrr", "fhrr-pair", "mix"])

@@ -18,7 +18,7 @@ def test_names_are_cut_after_two_parts():
         *("^film.actor", "^film.film", "^likes", "^a.b"),
     )
     assert groups.group.tolist() == [0, 0, 1, 2, 3, 4, 4, 5, 6, 7]
-    assert groups.members(4) == (5, 6)
+    assert np.flatnonzero(groups.group == 4).tolist() == [5, 6]
     assert (len(groups), groups.num_relations) == (8, 5)
 
 
