@@ -24,10 +24,9 @@ from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, as_question
 from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader import wording
-from jaxkg.systems.reader.confidence import confidence, confidence_cues
 from jaxkg.systems.reader.contradictions import contradicted, has_rival
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import confidence, confidence_cues, rank_on_host
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import totals
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
