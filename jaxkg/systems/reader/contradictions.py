@@ -15,7 +15,7 @@ from jaxkg.query import Rows, Total, Where, children
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.holding import denied
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.systems.reader.sets.totals import says_adding
 from jaxkg.systems.reader.sets.unfit import WHICH
 

@@ -22,8 +22,7 @@ from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import CERTAIN, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.systems.reader.linking.relations import RelationLinking
-from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.linking import RelationLinking
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
@@ -31,13 +30,13 @@ from jaxkg.systems.reader.sets.direction import is_verb
 from jaxkg.systems.reader.sets.facts import Facts
 from jaxkg.systems.reader.sets.labels import Labels, folded_words
 from jaxkg.systems.reader.sets.operators import Operators
-from jaxkg.systems.reader.sets.senses import Senses
+from jaxkg.systems.reader.sets.senses import LabelIndex, Senses
 from jaxkg.systems.reader.sets.tables import Tables
 from jaxkg.systems.reader.sets.unfit import fitting
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.systems.reader.vectors import ReaderTexts
+from jaxkg.systems.reader.views import ANCHORS
 
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jaxkg.systems.reader.language.lexicon.likeness import likenesses
-from jaxkg.systems.reader.named import LabelIndex
 from jaxkg.systems.reader.sets.labels import Labels
+from jaxkg.systems.reader.sets.senses import LabelIndex
 from jaxkg.systems.reader.vectors import TextVectors
 from jaxkg.text import HashingEncoder
 

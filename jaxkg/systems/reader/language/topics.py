@@ -19,8 +19,7 @@ from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.german import is_german
-from jaxkg.systems.reader.language.lexicon.stems import alike
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.stems import alike, meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import is_blank, relation_words, singular

@@ -24,8 +24,7 @@ from jaxkg.systems.reader.language.class_words import (
     wider_codes,
 )
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
-from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
-from jaxkg.systems.reader.language.names import relation_wordings
+from jaxkg.systems.reader.language.names import relation_wordings, spelt_out
 from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
 from jaxkg.words import is_blank, relation_words, singular
 

@@ -91,7 +91,7 @@ class Alignment:
 
     Attributes:
         notes: which of its phrases are not encoded.
-        relations, classes: those of a graph that were aligned already, see `sets.paths.quick`.
+        relations, classes: those of a graph that were aligned already, see `sets.quick`.
     """
 
     def __init__(self, cues: Cues, masked: set[int], labels: Labels) -> None:

@@ -12,7 +12,7 @@ from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
+from jaxkg.systems.reader.sets.walks import FURTHEST, Walks, named_classes, ranked
 
 _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""

@@ -12,7 +12,7 @@ from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())

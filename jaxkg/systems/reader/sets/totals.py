@@ -15,7 +15,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.systems.reader.views import Seen
 from jaxkg.systems.reader.words import words
 from jaxkg.words import is_blank

@@ -12,7 +12,7 @@ from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
 from jaxkg.systems.reader.sets.labels import SAID
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 
 WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
 

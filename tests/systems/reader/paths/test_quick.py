@@ -6,13 +6,13 @@ import pytest
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.likeness import likenesses
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.stems import meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.labels import Labels
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.sides.words import word_views
 from jaxkg.systems.reader.vectors import ReaderTexts
+from jaxkg.systems.reader.views import word_views
 from jaxkg.text import HashingEncoder
 
 FARM = KnowledgeGraph.from_triples(

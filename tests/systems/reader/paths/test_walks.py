@@ -6,10 +6,10 @@ import pytest
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Entities
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets import walks
 from jaxkg.systems.reader.sets.candidate import Candidate
-from jaxkg.systems.reader.sets.paths import walks
-from jaxkg.systems.reader.sets.paths.further import Further, joined
-from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
+from jaxkg.systems.reader.sets.quick import Further, joined
+from jaxkg.systems.reader.sets.walks import SharedClasses
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.text import HashingEncoder

@@ -16,11 +16,12 @@ from jaxkg.systems.reader.language.lexicon.stems import (
     NEAR,
     NEAR_FROM,
     NEAR_LESS,
+    SYNONYM,
     WITHIN,
     WITHIN_FROM,
+    groups_of,
     stem,
 )
-from jaxkg.systems.reader.language.lexicon.synonyms import SYNONYM, groups_of
 
 
 def likenesses(words: Sequence[str], others: Sequence[str]) -> np.ndarray:

@@ -1,24 +1,33 @@
-"""Light stems: enough for two forms of a word to meet, in English and German."""
+"""How alike two words are, in English and German: by light stems, by letters, or as synonyms."""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
 
-from jaxkg.systems.reader.words import pairs, words
+from jaxkg.systems.reader.words import lines, pairs, words
 
 _SUFFIXES = (
     "ations", "ation", "ements", "ement", "ings", "ing", "ions", "ion", "ers", "ors", "er", "or",
     "ies", "ied", "ed", "es", "ungen", "ung", "en", "est", "st", "et", "te", "em", "e", "s", "n",
     "t", "y",
 )  # fmt: skip
-
 _IRREGULAR = pairs("stems.irregular")
 _IRREGULAR |= {
     form: word for word, forms in pairs("stems.short").items() for form in forms.split(",")
 }
 _PAST = words("stems.past")
 _NO_PLURAL = ("ss", "us", "is", "as", "os", "news", "lens")
+BEGINS, BEGINS_FROM = 0.85, 4
+"""How alike two stems are of which one begins with the other, and letters of that from which on."""
+WITHIN, WITHIN_FROM = 0.7, 5
+"""The same where one is anywhere within the other."""
+NEAR, NEAR_FROM, NEAR_LESS = 0.8, 6, 0.1
+"""Share of letters from which on words of so many are alike, a little less than that share."""
+_SLIP = 5
+"""Letters of a word from which on two of them may stand in the wrong order."""
+SYNONYM = 0.75
+"""How alike two synonyms are."""
 
 
 def is_past(word: str) -> bool:
@@ -59,14 +68,6 @@ def stem(word: str) -> str:
     return word
 
 
-BEGINS, BEGINS_FROM = 0.85, 4
-"""How alike two stems are of which one begins with the other, and letters of that from which on."""
-WITHIN, WITHIN_FROM = 0.7, 5
-"""The same where one is anywhere within the other."""
-NEAR, NEAR_FROM, NEAR_LESS = 0.8, 6, 0.1
-"""Share of letters from which on words of so many are alike, a little less than that share."""
-
-
 @functools.lru_cache(262_144)
 def alike(one: str, other: str) -> float:
     """How alike two folded words are, in [0, 1]: the same stem, one within the other, letters.
@@ -88,3 +89,48 @@ def alike(one: str, other: str) -> float:
         if close >= NEAR:
             return close - NEAR_LESS
     return 0.0
+
+
+@functools.cache
+def _groups() -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(lines("synonyms.groups")):
+        for word in line.split():
+            found.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
+
+
+@functools.lru_cache(65_536)
+def meanings(word: str) -> frozenset[str | int]:
+    """The stem of a folded word and the groups of synonyms that it is of.
+
+    >>> len(meanings("price") & meanings("cost")) > 0, meanings("written") >= {stem("wrote")}
+    (True, True)
+    """
+    own = stem(word)
+    return frozenset({own, *_groups().get(own, ())})
+
+
+@functools.lru_cache(262_144)
+def meant(one: str, other: str) -> float:
+    """How alike two folded words are, in [0, 1]: by their letters, or as synonyms.
+
+    >>> meant("writes", "written"), meant("cost", "price"), meant("cost", "height")
+    (1.0, 0.75, 0.0)
+    """
+    close = alike(one, other)
+    if close >= SYNONYM:
+        return close
+    return SYNONYM if groups_of(one) & groups_of(other) else close
+
+
+@functools.lru_cache(65_536)
+def groups_of(word: str) -> frozenset[int]:
+    """Groups of a word, else of the one that two of its letters changed about make: "wroet"."""
+    groups = _groups()
+    if (own := stem(word)) in groups or len(word) < _SLIP:
+        return groups.get(own, frozenset())
+    turned = (
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(1, len(word) - 1)
+    )
+    return frozenset().union(*(groups.get(stem(other), ()) for other in turned))
