@@ -191,6 +191,15 @@ class Speaker:
             return compared_with(comparison, value)
         return f"{compared_words(comparison)} {self.named(value)}".lstrip()
 
+    def dated(self, path: tuple[str, ...]) -> bool:
+        """Whether a path leads to dates."""
+        return bool(path) and self.words.kind(path[-1]) == "date"
+
+    def order(self, comparison: Comparison, path: tuple[str, ...]) -> str:
+        """How what a path leads to compares with other such values."""
+        same = {"=": "the same as", "!=": "other than", "in": "within"}.get(comparison)
+        return same or ORDERS["date" if self.dated(path) else "number"][comparison]
+
     def named(self, entity: str) -> str:
         """An entity by name."""
         return "it" if entity in self.masked else self.words.name(entity)
@@ -336,9 +345,7 @@ def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
 
 
 def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
-    order = {"=": "the same as", "!=": "other than", "in": "within"}.get(node.comparison)
-    dated = bool(node.path) and speaker.words.kind(node.path[-1]) == "date"
-    order = order or ORDERS["date" if dated else "number"][node.comparison]
+    order = speaker.order(node.comparison, node.path)
     ends = [speaker.bracketed(_of_it(path)).text for path in (node.path, node.other)]
     source = speaker.bracketed(node.source).text
     return Phrase(f"{source} for which {ends[0]} is {order} {ends[1]}", is_list=True)
@@ -419,8 +426,7 @@ def _order(speaker: Speaker, node: Extreme) -> str:
     if node.by == "count":
         return "most" if node.largest else "fewest"
     along = node.path or (node.source.relations if isinstance(node.source, Step) else ())
-    dated = bool(along) and speaker.words.kind(along[-1]) == "date"
-    return ORDERED[node.largest, dated]
+    return ORDERED[node.largest, speaker.dated(along)]
 
 
 PHRASES: dict[type, Callable[[Speaker, Any, bool, bool], Phrase]] = {

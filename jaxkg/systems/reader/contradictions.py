@@ -95,8 +95,7 @@ def _leaves_out_a_name(asked: Asked, best: Candidate, find: Candidates) -> bool:
     is longest"."""
     if not asked.unknown:
         return False
-    codes = {*best.relations, best.measure, best.last} - {-1}
-    covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
+    covers = _covers(asked, best, find)
     for kind in (*best.classes, *find.end_classes(best)):
         covers.append(asked.alignment.of(find.vocabulary.class_words(kind)).cover)
     return any(all(cover[n] < _SAID_OF for cover in covers) for n in asked.unknown)
@@ -112,9 +111,14 @@ def _leaves_out_a_number(asked: Asked, best: Candidate, find: Candidates) -> boo
         members = find.vocabulary.classes.get(kind.kind, ())
         if kind.first - 1 in numbers and words[kind.first - 1] == str(len(members)):
             numbers.remove(kind.first - 1)
-    codes = {*best.relations, best.measure, best.last} - {-1} if numbers else set[int]()
-    covers = [aligned(asked, code, find.vocabulary).cover for code in codes]
+    covers = _covers(asked, best, find) if numbers else []
     return any(all(cover[place] < _SAID_OF for cover in covers) for place in numbers)
+
+
+def _covers(asked: Asked, best: Candidate, find: Candidates) -> list[np.ndarray]:
+    """How well each relation of a reading speaks of each word."""
+    codes = {*best.relations, best.measure, best.last} - {-1}
+    return [aligned(asked, code, find.vocabulary).cover for code in codes]
 
 
 def _lists_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
@@ -169,4 +173,4 @@ def _largest_for_the_most(asked: Asked, best: Candidate, find: Candidates) -> bo
     cover = aligned(asked, best.measure, find.vocabulary).cover
     after = max(grade.words) + 1
     counted = [kind for kind in asked.classes if kind.first == after]
-    return any(cover[kind.first : kind.last + 1].max() < _SAID_OF for kind in counted)
+    return any(cover[kind.words].max() < _SAID_OF for kind in counted)

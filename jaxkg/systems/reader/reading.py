@@ -36,7 +36,6 @@ from jaxkg.systems.reader.sets.unfit import fitting
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
-from jaxkg.systems.reader.views import ANCHORS
 
 _NAMED = 0.97
 """Least score of a mention of several words that grades nothing, "the First Responders"."""
@@ -71,13 +70,7 @@ class Readings:
         self.vectors = self.reader_texts.vectors
         self._met = Labels(self.vectors)
         self.senses = Senses(self.vocabulary, self.vectors)
-        self.find = Candidates(
-            self.vocabulary,
-            hops=settings.hops,
-            edges=settings.edges,
-            expanded=settings.expanded,
-            looked_at=settings.looked_at,
-        )
+        self.find = Candidates(self.vocabulary, settings)
         self.operators = Operators(self.find)
         self.tables = Tables(self.operators.measured)
         self.facts = Facts(self.find, settings.today)
@@ -111,7 +104,6 @@ class Readings:
             first = {mention.options: mention for mention in reversed(surest)}
             surest = [mention for mention in surest if mention is first[mention.options]]
         notes += dropped + cut(len(surest), LIMITS.mentions, "names", "surest")
-        part = bool(notes)
         kept = surest[: LIMITS.mentions]
         left_out = {p for mention in mentions if mention not in kept for p in mention.words}
         mentions = [mention for mention in mentions if mention in kept]
@@ -127,10 +119,8 @@ class Readings:
         alone = self.operators.measured.numbers_alone(cues, alignment, names)
         bounds, more = first_ones((*cues.bounds, *alone), LIMITS.bounds, "numbers and dates")
         cues = dataclasses.replace(cues, bounds=tuple(bounds))
-        notes += more
-        part |= bool(more)
-        notes += alignment.notes
-        part |= bool(alignment.notes)
+        notes += more + alignment.notes
+        part = bool(notes)
         notes += cut(len(cues.words.folded), LIMITS.sentence, "words in one sentence")
         named = self.labels_by_word.named(alignment)
         classes = self.finder.classes(cues)
@@ -258,7 +248,7 @@ class Readings:
     @functools.cached_property
     def _pairs(self) -> set[tuple[str, ...]]:
         """Words that follow one another in labels, by their stems."""
-        labels = (label.lower().split() for label in self._own_labels)
+        labels = (label.lower().split() for label in self.vocabulary.wordings_known)
         return {pair for words in labels for pair in itertools.pairwise(map(stem, words))}
 
     def _told_once(self, mentions: list[Mention]) -> list[Mention]:
@@ -298,15 +288,6 @@ class Readings:
         self.vectors([*told, *filter(None, (" ".join(one.alignment.noun) for one in some))])
         if self.linking is not None:
             self.linking.vectors([one.alignment.masked_text() for one in some])
-
-    @property
-    def _own_labels(self) -> list[str]:
-        return [w for relation in self.vocabulary.relations for w in relation.wordings]
-
-    def labels(self) -> list[str]:
-        """All labels of a graph's relations and classes, and what they are compared with."""
-        found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
-        return [*self._own_labels, *found, *ANCHORS.values()]
 
     def _is_statement(self, candidate: Candidate) -> bool:
         """Whether a reading leads to what but says something of a fact: no answer to anything."""

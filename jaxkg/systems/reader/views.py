@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.linking import NAMES as LINKING
 from jaxkg.systems.reader.linking import RelationLinking, linking_views
@@ -232,9 +232,6 @@ class TypeViews:
         self._clocks = self.vocabulary.clocks if self.noun in _TIME else frozenset()
         self._named = {mention.kind for mention in asked.classes}
         self._wanted = {m.kind for m in asked.classes if {m.first, m.last} & nouns}
-        self.by_letters = functools.cache(functools.partial(soft_class, self.noun))
-        self.by_vectors = functools.cache(self._by_vectors)
-        self.person_or_place = functools.cache(self._person_or_place)
 
     def __call__(self, candidate: Candidate, kinds: tuple[int, ...]) -> dict[str, float]:
         """Views of one reading, by their names.
@@ -253,12 +250,12 @@ class TypeViews:
             "spread": float(bool(candidate.relations) and not candidate.topics),
             "asked class": float(bool(wanted & set(kinds))),
             "asked class missed": float(bool(wanted) and not wanted & set(kinds)),
-            "noun lex class": self.by_letters(names),
-            "noun lex last": self.by_letters(label) if ahead else 0.0,
+            "noun lex class": self._by_letters(names),
+            "noun lex last": self._by_letters(label) if ahead else 0.0,
         }
         if self.noun and self.vectors.encoder is not None:
-            found["noun sem class"] = self.by_vectors(names) if names else 0.0
-            found["noun sem last"] = self.by_vectors(label) if label and ahead else 0.0
+            found["noun sem class"] = self._by_vectors(names) if names else 0.0
+            found["noun sem last"] = self._by_vectors(label) if label and ahead else 0.0
         alike = [self.asked.sorts[kind] for kind in kinds if kind in self.asked.sorts]
         if alike:
             of_noun = np.max(alike, axis=0)
@@ -283,7 +280,7 @@ class TypeViews:
         if wants in ("person", "place"):
             gap = 0.0
             if told and self.vectors.encoder is not None:
-                gap = self.person_or_place(told, wants)
+                gap = self._nearer(told)
             found[f"wants {wants}"] = gap - 0.5 * (kind != "thing")
             general = {self.vocabulary.general(known) for known in kinds}
             found[f"asked {wants} met"] = wants in general
@@ -304,16 +301,24 @@ class TypeViews:
             found["number for thing"] = float(said < SAID)
         return found
 
+    @cached_method
+    def _by_letters(self, told: tuple[str, ...]) -> float:
+        """How alike what is asked for and some words are by their letters."""
+        return soft_class(self.noun, told)
+
+    @cached_method
     def _by_vectors(self, told: tuple[str, ...]) -> float:
         """Cosine of what is asked for and the nearest of some words."""
         return float((self.vectors(told) @ self.vectors([" ".join(self.noun)])[0]).max())
 
-    def _person_or_place(self, told: tuple[str, ...], wants: str) -> float:
-        """How much nearer some words are to the one than to the other."""
+    @cached_method
+    def _nearer(self, told: tuple[str, ...]) -> float:
+        """How much nearer some words are to the person or the place that is asked for than to the
+        other one."""
         both = self.vectors([ANCHORS["person"], ANCHORS["place"]])
         near = self.vectors(told) @ both.T
-        gaps = near[:, 0] - near[:, 1] if wants == "person" else near[:, 1] - near[:, 0]
-        return float(gaps.max())
+        gaps = near[:, 0] - near[:, 1]
+        return float((gaps if self.asked.cues.wants == "person" else -gaps).max())
 
 
 def topic_views(asked: Asked, candidate: Candidate) -> dict[str, float]:

@@ -36,6 +36,8 @@ _YET = re.compile(r"\b(?:yet|already|or not)\s*\?\s*$", re.IGNORECASE)
 _IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
+_OF_YOU = {("have", "you"), ("have", "we"), ("do", "you"), ("do", "we")}
+_OF_YOU |= {("can", "you"), ("could", "you")}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
 _ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
 _DATES = {"year", "date", "day", "jahr", "datum", "years", "dates", "days", "jahre", "daten"}
@@ -264,14 +266,7 @@ def _yesno(folded: list[str], text: str) -> bool:
     if folded[0] in ("if", "whether") and ASKS.keys().isdisjoint(folded):
         return True
     if folded[0] in AUXILIARY:
-        asks = folded[:2] in (
-            ["have", "you"],
-            ["have", "we"],
-            ["do", "you"],
-            ["do", "we"],
-            ["can", "you"],
-            ["could", "you"],
-        )
+        asks = tuple(folded[:2]) in _OF_YOU
         listing = asks and bool({*IMPERATIVE, *_OFFERS} & set(folded[2:4]))
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
     if _YET.search(text) and ASKS.keys().isdisjoint(folded) and folded[0] not in IMPERATIVE:

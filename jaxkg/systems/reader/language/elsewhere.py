@@ -54,6 +54,13 @@ class Elsewhere:
         there = {name: row for row, name in enumerate(sampled.relations)}
         self.row = {at: there[name] for at, name in enumerate(kg.relations) if name in there}
         """Relations of the part as the sample numbers them."""
+        self._here = {
+            row + back * sampled.num_relations: at + back * kg.num_relations
+            for at, row in self.row.items()
+            for back in (0, 1)
+        }
+        """Relation codes of the part by those of the sample."""
+        self._there = {code: other for other, code in self._here.items()}
 
     def kinds(self) -> dict[str, str | None]:
         """Of values, see `jaxkg.kg.queries.values.Values`."""
@@ -76,11 +83,8 @@ class Elsewhere:
 
     def functional(self, code: int) -> bool | None:
         """See `Vocabulary`; None where the sample does not tell."""
-        inverse, at = divmod(code, self._kg.num_relations)
-        row = self.row.get(at)
-        if row is None:
-            return None
-        return self.told.functional(row + inverse * self.told.kg.num_relations)
+        there = self._there.get(code)
+        return None if there is None else self.told.functional(there)
 
     def class_words(self, kind: int) -> tuple[str, ...] | None:
         """See `Vocabulary`; None where the sample does not tell."""
@@ -100,15 +104,10 @@ class Elsewhere:
             rows = [k for k, other in self.told.sorts.items() if other.names == sort.names]
         else:
             rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
-        total, mine = self.told.kg.num_relations, {row: at for at, row in self.row.items()}
         for row in rows:
             if row in self.told.classes:
-                split = ((divmod(code, total), s) for code, s in self.told.had(row).items())
-                return {
-                    mine[row] + inverse * self._kg.num_relations: share
-                    for (inverse, row), share in split
-                    if row in mine
-                }
+                shares = self.told.had(row).items()
+                return {self._here[code]: share for code, share in shares if code in self._here}
         return None
 
     def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:
@@ -117,15 +116,9 @@ class Elsewhere:
         Args:
             domain: entities that a relation code leaves.
         """
-        total, mine = self.told.kg.num_relations, {row: at for at, row in self.row.items()}
 
         def here(codes: tuple[int, ...]) -> tuple[int, ...]:
-            split = (divmod(code, total) for code in codes)
-            return tuple(
-                mine[row] + inverse * self._kg.num_relations
-                for inverse, row in split
-                if row in mine
-            )
+            return tuple(self._here[code] for code in codes if code in self._here)
 
         found = []
         for sort in self.told.sorts.values():

@@ -95,7 +95,11 @@ class ClassMention:
     first: int
     last: int
     kind: int
-    score: float = 1.0
+
+    @property
+    def words(self) -> range:
+        """Places of its words."""
+        return range(self.first, self.last + 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,9 +146,6 @@ class TopicFinder:
         if (named := getattr(kg, "mentionable", None)) is not None:
             self._around[:] = True
             self._around[named] = False
-        self._degree = np.bincount(
-            np.asarray(kg.triples)[:, ::2].ravel(), minlength=kg.num_entities
-        )
         self._all = None if kg.num_entities > _AT_ONCE else self._indexed(vocabulary.surfaces())
 
     def _indexed(self, surfaces: Iterable[tuple[str, int, bool]]) -> _Index:
@@ -260,7 +261,7 @@ class TopicFinder:
         if mention.first < mention.last or not plain:
             return False
         bearers = [option.entity for option in mention.options]
-        facts = self._degree[bearers].max()
+        facts = self.vocabulary.degree[bearers].max()
         if facts > _FEW * self.vocabulary.kg.num_triples:
             return False
         word = singular(cues.words.folded[mention.first])
@@ -354,7 +355,9 @@ class TopicFinder:
             best = options.get(row)
             if best is None or score > best.score:
                 options[row] = Option(row, min(score, 1.05), "alias" if other else "exact")
-        order = sorted(options.values(), key=lambda o: (-o.score, -self._degree[o.entity]))
+        order = sorted(
+            options.values(), key=lambda o: (-o.score, -self.vocabulary.degree[o.entity])
+        )
         return Mention(first, last, tuple(order[:6]), tuple(sorted(beside)))
 
     def _loose(self, cues: Cues, taken: set[int], index: _Index) -> list[Mention]:

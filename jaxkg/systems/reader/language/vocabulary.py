@@ -16,6 +16,7 @@ from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
@@ -147,12 +148,6 @@ class Vocabulary:
             self.symmetric = self._elsewhere.symmetric(self.symmetric)
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self._order, self._first = order, first
-        self._keys: dict[str, np.ndarray] = {}
-        self._truths: dict[int, tuple[int, int] | None] = {}
-        self._domains: dict[int, np.ndarray] = {}
-        self._functional: dict[int, bool] = {}
-        self._class_words: dict[int, tuple[str, ...]] = {}
-        self._had: dict[int, dict[int, float]] = {}
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
         self._of_sort = self._by_member()
         self._kinds.clear()
@@ -228,11 +223,16 @@ class Vocabulary:
     @functools.cached_property
     def is_other_name(self) -> np.ndarray:
         """[N] bool: entities that are but other names of entities."""
-        degree = np.bincount(self.kg.triples[:, ::2].ravel(), minlength=self.kg.num_entities)
         named = np.zeros(self.kg.num_entities, np.int64)
         for code in self._alias_codes:
             np.add.at(named, self.kg.triples[self._rows(code), 2], 1)
-        return (named > 0) & (named == degree)
+        return (named > 0) & (named == self.degree)
+
+    @functools.cached_property
+    def degree(self) -> np.ndarray:
+        """[N] facts of each entity, those of itself twice."""
+        ends = np.asarray(self.kg.triples)[:, ::2]
+        return np.bincount(ends.ravel(), minlength=self.kg.num_entities)
 
     @functools.cached_property
     def predicates(self) -> np.ndarray:
@@ -241,11 +241,9 @@ class Vocabulary:
         if not len(statements.node):
             return np.empty(0, np.int64)
         code = self.kg.relation_code(statements.relations[1])
-        named, degree = (
-            np.bincount(nodes.ravel(), minlength=self.kg.num_entities)
-            for nodes in (self.kg.triples[self._rows(code), 2], self.kg.triples[:, ::2])
-        )
-        return np.flatnonzero((named > 0) & (named == degree))
+        tails = self.kg.triples[self._rows(code), 2]
+        named = np.bincount(tails, minlength=self.kg.num_entities)
+        return np.flatnonzero((named > 0) & (named == self.degree))
 
     @functools.cached_property
     def is_relation(self) -> np.ndarray:
@@ -325,16 +323,15 @@ class Vocabulary:
             found += [(self.kg.name(tail), head, True) for head, tail in pairs]
         return found
 
+    @cached_method
     def had(self, kind: int) -> dict[int, float]:
         """Relation codes that entities of a class have, with the share that has each."""
-        if kind not in self._had:
-            told = self._elsewhere and self._elsewhere.had(kind, self.sorts.get(kind))
-            if told is None:
-                some = self.classes[kind][:_HAVING]
-                codes = [code for code in self.around.ends(some) if not self.role(code)]
-                told = {c: float(np.isin(some, self.domain(c)).mean()) for c in codes}
-            self._had[kind] = told
-        return self._had[kind]
+        told = self._elsewhere and self._elsewhere.had(kind, self.sorts.get(kind))
+        if told is not None:
+            return told
+        some = self.classes[kind][:_HAVING]
+        codes = [code for code in self.around.ends(some) if not self.role(code)]
+        return {c: float(np.isin(some, self.domain(c)).mean()) for c in codes}
 
     def kinds_of(self, node: int) -> tuple[int, ...]:
         """Classes of an entity, or its sorts."""
@@ -352,37 +349,32 @@ class Vocabulary:
             self._kinds[node] = tuple(kinds)
         return self._kinds[node]
 
+    @cached_method
     def class_words(self, kind: int) -> tuple[str, ...]:
         """A class in words: its names, and "person" or "place" where its entities are such."""
-        if kind not in self._class_words:
-            if kind in self.sorts:
-                self._class_words[kind] = self.sorts[kind].words
-            elif self._elsewhere and (told := self._elsewhere.class_words(kind)):
-                self._class_words[kind] = told
-            else:
-                words = [relation_words(n) for n in self.class_names(kind)]
-                names = [*words, *map(spelt_out, words)]
-                codes = self.around.ends(self.classes[kind][:_MEMBERS])
-                general = general_sort(self.kg, list(codes), self.wordings)
-                self._class_words[kind] = tuple(
-                    dict.fromkeys([*names, general] if general else names)
-                )
-        return self._class_words[kind]
+        if kind in self.sorts:
+            return self.sorts[kind].words
+        if self._elsewhere and (told := self._elsewhere.class_words(kind)):
+            return told
+        words = [relation_words(n) for n in self.class_names(kind)]
+        names = [*words, *map(spelt_out, words)]
+        codes = self.around.ends(self.classes[kind][:_MEMBERS])
+        general = general_sort(self.kg, list(codes), self.wordings)
+        return tuple(dict.fromkeys([*names, general] if general else names))
 
     def general(self, kind: int) -> str:
         """ "person" or "place" where the entities of a class are such, else ""."""
         last = self.class_words(kind)[-1]
         return last if last in ("person", "place") else ""
 
+    @cached_method
     def parts(self, code: int) -> frozenset[int]:
         """Classes that part those who have a relation to things of a class, as tables part the rows
         that refer to others; none where one is of two or of none, and of very many classes."""
-        if code not in self._parts:
-            heads, tails = (self._class_of[self.domain(c)] for c in (code, self.inverse(code)))
-            parts = frozenset(distinct(heads).tolist())
-            apart = 1 < len(parts) <= _TABLES and min(parts) >= 0 and (tails[:1] != -1).all()
-            self._parts[code] = parts if apart else frozenset()
-        return self._parts[code]
+        heads, tails = (self._class_of[self.domain(c)] for c in (code, self.inverse(code)))
+        parts = frozenset(distinct(heads).tolist())
+        apart = 1 < len(parts) <= _TABLES and min(parts) >= 0 and (tails[:1] != -1).all()
+        return parts if apart else frozenset()
 
     @functools.cached_property
     def _class_of(self) -> np.ndarray:
@@ -392,10 +384,6 @@ class Vocabulary:
             if kind not in self.sorts:
                 only[members] = np.where(only[members] == -1, kind, -2)
         return only
-
-    @functools.cached_property
-    def _parts(self) -> dict[int, frozenset[int]]:
-        return {}
 
     def is_of_persons(self, kind: int) -> bool:
         """Whether the entities of a class are persons, as their relations or its names say."""
@@ -452,11 +440,10 @@ class Vocabulary:
         units = self.values.units.get(self.kg.relation_name(code), ())
         return kind == "date" or (kind == "number" and len(units) == 1)
 
+    @cached_method
     def order_keys(self, kind: str) -> np.ndarray:
         """[N] int64, see `jaxkg.kg.queries.sets.order_keys`."""
-        if kind not in self._keys:
-            self._keys[kind] = order_keys(self.values, kind)
-        return self._keys[kind]
+        return order_keys(self.values, kind)
 
     def measured(self, nodes: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
         """(entity, end) for each value of a relation of numbers or dates that these have."""
@@ -464,45 +451,38 @@ class Vocabulary:
         there = self.order_keys(self.ends_kind(code))[ends] != NONE_KEY
         return source[there], ends[there]
 
+    @cached_method
     def truths(self, code: int) -> tuple[int, int] | None:
         """The entities for true and for false that a relation code leads to, -1 for one that it
         never does; None where it leads to anything else."""
-        if code not in self._truths:
-            found: tuple[int, int] | None = None
-            if code < self.kg.num_relations and self._first[code] < self._first[code + 1]:
-                ends = np.unique(self.kg.triples[self._rows(code), 2])
-                names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
-                if len(ends) < 3 and names.keys() == _BITS:
-                    found = names["1"], names["0"]
-                elif len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
-                    true, false = (
-                        next((names[word] for word in some if word in names), -1)
-                        for some in (_TRUE, _FALSE)
-                    )
-                    found = true, false
-            self._truths[code] = found
-        return self._truths[code]
+        if code >= self.kg.num_relations or not len(self._rows(code)):
+            return None
+        ends = np.unique(self.kg.triples[self._rows(code), 2])
+        names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
+        if len(ends) < 3 and names.keys() == _BITS:
+            return names["1"], names["0"]
+        if len(ends) > 2 or not names.keys() <= {*_TRUE, *_FALSE}:
+            return None
+        true, false = (
+            next((names[word] for word in some if word in names), -1) for some in (_TRUE, _FALSE)
+        )
+        return true, false
 
+    @cached_method
     def functional(self, code: int) -> bool:
         """Whether a relation code leads from everything to one thing at most."""
-        if code not in self._functional and self._elsewhere:
-            told = self._elsewhere.functional(code)
-            if told is not None:
-                self._functional[code] = told
-        if code not in self._functional:
-            relation = code % self.kg.num_relations
-            facts = len(self._rows(relation))
-            both = relation in self.symmetric
-            self._functional[code] = not both and len(self.domain(code)) == facts > 0
-        return self._functional[code]
+        told = self._elsewhere and self._elsewhere.functional(code)
+        if told is not None:
+            return told
+        relation = code % self.kg.num_relations
+        both = relation in self.symmetric
+        return not both and len(self.domain(code)) == len(self._rows(relation)) > 0
 
+    @cached_method
     def domain(self, code: int) -> np.ndarray:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
-        if code not in self._domains:
-            rows = self._rows(relation)
-            self._domains[code] = distinct(self.kg.triples[rows, 2 if back else 0])
-        return self._domains[code]
+        return distinct(self.kg.triples[self._rows(relation), 2 if back else 0])
 
 
 @functools.lru_cache(maxsize=2)

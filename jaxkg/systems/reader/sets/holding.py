@@ -12,7 +12,7 @@ from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MeasuredFinder
 from jaxkg.words import singular
 
 _MANY = 2_000
@@ -29,18 +29,8 @@ _NAMED = 0.6
 """The same where it alone tells of what is spoken."""
 
 
-class Holding:
-    """Readings that keep of a set what holds.
-
-    Args:
-        measured: what knows how well relations agree with words.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured = measured
-        self.find = measured.find
-        self.kg = measured.kg
-        self.vocabulary = measured.vocabulary
+class Holding(MeasuredFinder):
+    """Readings that keep of a set what holds."""
 
     def _codes(self) -> list[int]:
         """Relations of true and false."""
@@ -126,7 +116,7 @@ class Holding:
         """Classes that are denied, "no repairs", "never repaired", with the places of the words."""
         cues, words = asked.cues, asked.cues.words.folded
         places = {
-            mention.kind: frozenset(range(mention.first, mention.last + 1))
+            mention.kind: frozenset(mention.words)
             for mention in asked.classes
             if cues.denied(mention.first)
         }

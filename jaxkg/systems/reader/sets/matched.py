@@ -11,7 +11,7 @@ import numpy as np
 from jaxkg.query import Comparison, Match, Node, Quantifier, Step, inverse
 from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, EACH, EVERY
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MeasuredFinder
 
 _MANY = 2_000
 """Entities of a class whose relations are looked at."""
@@ -19,16 +19,8 @@ _PATHS = 20
 """Paths, the best, of which it is counted what else they lead to."""
 
 
-class Matched:
-    """Readings that compare two relations of one thing, or count where one leads.
-
-    Args:
-        measured: what compares values.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured, self.find = measured, measured.find
-        self.kg, self.vocabulary = measured.kg, measured.vocabulary
+class Matched(MeasuredFinder):
+    """Readings that compare two relations of one thing, or count where one leads."""
 
     def alike(self, asked: Asked) -> Iterator[Candidate]:
         """Things of a class of which two relations that are named lead to the same, or one to more
@@ -37,7 +29,7 @@ class Matched:
         grade = asked.cues.comparative
         for kind in dict.fromkeys(mention.kind for mention in asked.classes):
             base = self.find.class_set(kind)
-            own = {p for m in asked.classes if m.kind == kind for p in range(m.first, m.last + 1)}
+            own = {p for m in asked.classes if m.kind == kind for p in m.words}
             reached = self.vocabulary.around.ends(base.ends[:_MANY])
             codes = [c for c in reached if not self.vocabulary.role(c)]
             codes = [c for c in codes if asked.alignment.letters(self.find.wordings(c))[1] > 0]

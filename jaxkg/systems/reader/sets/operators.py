@@ -10,7 +10,7 @@ import numpy as np
 from jaxkg.query import Count, Difference, Entities, Extreme, Node, Union
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Candidates, Finder
 from jaxkg.systems.reader.sets.holding import Holding
 from jaxkg.systems.reader.sets.matched import Matched
 from jaxkg.systems.reader.sets.measured import Measured
@@ -29,22 +29,16 @@ _NAMED = 0.75
 _NEITHER = {"neither", "weder"}
 
 
-class Operators:
-    """Puts operators around candidates where the wording asks for them.
+class Operators(Finder):
+    """Puts operators around candidates where the wording asks for them."""
 
-    Args:
-        candidates: what finds the sets.
-    """
-
-    def __init__(self, candidates: Candidates) -> None:
-        self.find = candidates
-        self.kg = candidates.kg
-        self.vocabulary = candidates.vocabulary
-        self.measured = Measured(candidates)
+    def __init__(self, find: Candidates) -> None:
+        super().__init__(find)
+        self.measured = Measured(find)
         self.holding = Holding(self.measured)
         self.pairs = Pairs(self.measured)
         self.matched = Matched(self.measured)
-        self.whether = Whether(candidates)
+        self.whether = Whether(find)
 
     def all(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Candidates with operators; those without remain, too."""
@@ -100,7 +94,7 @@ class Operators:
         made += self._onwards(asked, made)
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
-            made += [self._count(asked, base) for base in counted if self._countable(base)]
+            made += [self._count(base) for base in counted if self._countable(base)]
         if not found and not made:  # "what's out on loan"
             made += measured.having(asked)
         if cues.yesno:
@@ -142,16 +136,11 @@ class Operators:
         """Bounds on the values of the topics themselves, or of their rows, also those that do not
         hold."""
         made = []
-        for i, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options):
-                topic = Candidate(
-                    query=Entities((self.kg.entity_ids[option.entity],)),
-                    ends=np.array([option.entity]),
-                    topics=((i, o),),
-                )
-                for bound in asked.cues.bounds:
-                    made += self.measured.bounded(asked, topic, bound, empty=True)
-                made += self.holding.all(asked, topic)
+        for start in self.find.topics(asked):
+            topic = start._replace(explained=frozenset(), legs=())
+            for bound in asked.cues.bounds:
+                made += self.measured.bounded(asked, topic, bound, empty=True)
+            made += self.holding.all(asked, topic)
         rows = self.find.row_sets(asked)[:_HELD] if asked.cues.bounds and asked.mentions else []
         for base, bound in itertools.product(rows, asked.cues.bounds):
             made += self.measured.bounded(asked, base, bound, empty=True)
@@ -175,12 +164,8 @@ class Operators:
         alone = base.shape == "path" and len(base.topics) == 1 and once and not base.classes
         return not base.result and not isinstance(base.node, Extreme) and not alone
 
-    def _count(self, asked: Asked, base: Candidate) -> Candidate:
-        return base._replace(
-            query=Count(base.node),
-            shape="count",
-            result=str(len(base.ends)),
-        )
+    def _count(self, base: Candidate) -> Candidate:
+        return base._replace(query=Count(base.node), shape="count", result=str(len(base.ends)))
 
     def _unions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same said of either of two topics."""
@@ -194,15 +179,7 @@ class Operators:
         for one, two in asked.pairs:
             for a, b in itertools.product(paths[one][:_EITHER], paths[two][:_EITHER]):
                 if a.relations == b.relations and a.classes == b.classes:
-                    made.append(
-                        a._replace(
-                            query=Union((a.node, b.node)),
-                            ends=np.union1d(a.ends, b.ends),
-                            topics=(*a.topics, *b.topics),
-                            shape="union",
-                            legs=(*a.legs, *b.legs),
-                        )
-                    )
+                    made.append(_either(a, b)._replace(shape="union", legs=(*a.legs, *b.legs)))
         return made
 
     def _exceptions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
@@ -255,16 +232,7 @@ class Operators:
 
     def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
         """What the same relation leads to from either: "neither A nor B"."""
-        return [
-            a._replace(
-                query=Union((a.node, b.node)),
-                ends=np.union1d(a.ends, b.ends),
-                topics=(*a.topics, *b.topics),
-            )
-            for a in own
-            for b in others
-            if a.relations == b.relations
-        ]
+        return [_either(a, b) for a in own for b in others if a.relations == b.relations]
 
     def _comparable(self, one: Candidate, other: Candidate) -> bool:
         """Whether two sets are of one sort, so that the one may be taken from the other."""
@@ -290,6 +258,15 @@ class Operators:
             relations=(*base.relations, *(r for r in relations if r not in base.relations)),
             shape="except",
         )
+
+
+def _either(a: Candidate, b: Candidate) -> Candidate:
+    """What either of two readings leads to, as the first of them."""
+    return a._replace(
+        query=Union((a.node, b.node)),
+        ends=np.union1d(a.ends, b.ends),
+        topics=(*a.topics, *b.topics),
+    )
 
 
 def _alone(path: Candidate, mention: int) -> bool:

@@ -17,25 +17,15 @@ from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MeasuredFinder
 
 TIMES = {"times", "mal"}
 _SETS = 10
 """Sets that are looked in for those with more than one thing has, the best first."""
 
 
-class Pairs:
-    """Readings that compare two topics, or a set with one.
-
-    Args:
-        measured: what compares values.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured = measured
-        self.find = measured.find
-        self.kg = measured.kg
-        self.vocabulary = measured.vocabulary
+class Pairs(MeasuredFinder):
+    """Readings that compare two topics, or a set with one."""
 
     def all(self, asked: Asked) -> list[Candidate]:
         """Which of two, and whether one is more than the other."""
@@ -124,33 +114,31 @@ class Pairs:
         between the issue and the return of A12"."""
         if asked.cues.wants != "number" or asked.cues.yesno:
             return
-        for m, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options):
-                node = np.array([option.entity])
-                step = Entities((self.kg.entity_ids[option.entity],))
-                ends = self.vocabulary.around.ends(node)
-                said = {
-                    code: asked.alignment.said(self.find.wordings(code)) or frozenset()
-                    for code in ends
-                    if self.vocabulary.orders(code)
-                }
-                codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
-                for one, other in itertools.combinations(codes, 2):
-                    kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
-                    if said[one] & said[other] or len(kinds) > 1:
-                        continue
-                    # The time from one to the other; what one is more than the other.
-                    pair = (other, one) if kinds == {"date"} else (one, other)
-                    yield from self._reckoned(
-                        asked,
-                        tuple(self.find.step(step, code) for code in pair),
-                        [ends[code] for code in pair],
-                        topics=((m, o),),
-                        relations=pair,
-                        measure=pair[0] % self.kg.num_relations,
-                        fit=1.0,
-                        explained=said[one] | said[other],
-                    )
+        for topic, entity in asked.options:
+            step = Entities((self.kg.entity_ids[entity],))
+            ends = self.vocabulary.around.ends(np.array([entity]))
+            said = {
+                code: asked.alignment.said(self.find.wordings(code)) or frozenset()
+                for code in ends
+                if self.vocabulary.orders(code)
+            }
+            codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
+            for one, other in itertools.combinations(codes, 2):
+                kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
+                if said[one] & said[other] or len(kinds) > 1:
+                    continue
+                # The time from one to the other; what one is more than the other.
+                pair = (other, one) if kinds == {"date"} else (one, other)
+                yield from self._reckoned(
+                    asked,
+                    tuple(self.find.step(step, code) for code in pair),
+                    [ends[code] for code in pair],
+                    topics=(topic,),
+                    relations=pair,
+                    measure=pair[0] % self.kg.num_relations,
+                    fit=1.0,
+                    explained=said[one] | said[other],
+                )
 
     def _reckoned(
         self,

@@ -91,18 +91,12 @@ def joined(parts: Sequence[Further]) -> Further:
 
 def aligned(asked: Asked, code: int, vocabulary: Vocabulary) -> Aligned:
     """A relation code against the words of a question."""
-    known = asked.alignment.relations
-    if code not in known:
-        known[code] = asked.alignment.of(vocabulary.wordings(code))
-    return known[code]
+    return asked.alignment.of(vocabulary.wordings(code))
 
 
 def class_aligned(asked: Asked, kind: int, vocabulary: Vocabulary) -> Aligned:
     """A class against the words of a question."""
-    known = asked.alignment.classes
-    if kind not in known:
-        known[kind] = asked.alignment.of(vocabulary.class_words(kind))
-    return known[kind]
+    return asked.alignment.of(vocabulary.class_words(kind))
 
 
 def elements(

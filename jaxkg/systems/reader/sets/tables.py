@@ -22,7 +22,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MeasuredFinder
 from jaxkg.systems.reader.views import Seen
 
 _SETS = 12
@@ -95,16 +95,8 @@ def _extends(table: Candidate, plain: Candidate) -> bool:
     return bool(numbers) and table.measure in (plain.measure, *plain.relations)
 
 
-class Tables:
-    """Makes tables of readings of one set that explain different words.
-
-    Args:
-        measured: what compares values.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured, self.find = measured, measured.find
-        self.kg, self.vocabulary = measured.kg, measured.vocabulary
+class Tables(MeasuredFinder):
+    """Makes tables of readings of one set that explain different words."""
 
     def all(self, asked: Asked, readings: Sequence[Candidate]) -> list[Candidate]:
         """Tables, where the wording joins several columns or tells of each.
@@ -133,11 +125,9 @@ class Tables:
 
     def _bases(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """Sets that columns may be told of: topics, classes, and what is found of things."""
-        for m, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options[:2]):
-                node = Entities((self.kg.entity_ids[option.entity],))
-                ends = np.array([option.entity])
-                yield Candidate(node, ends, topics=((m, o),), legs=((m, ()),))
+        for topic in self.find.topics(asked):
+            if topic.topics[0][1] < 2:
+                yield topic._replace(explained=frozenset())
         yield from map(self.find.class_set, dict.fromkeys(entry.kind for entry in asked.classes))
         sets = (
             entry
@@ -153,7 +143,7 @@ class Tables:
         taken |= base.explained
         for mention in asked.classes:
             if mention.kind in base.classes or mention.kind in self.find.end_classes(base):
-                taken.update(range(mention.first, mention.last + 1))
+                taken.update(mention.words)
         for code in base.relations:
             taken |= self._said(asked, code)
         return taken
@@ -182,7 +172,7 @@ class Tables:
             thing = bool(base.classes) and self.vocabulary.ends_kind(code) == "thing"
             for mention in asked.classes if thing else ():
                 if not words and mention.kind in self.find.ends_classes(ends):
-                    words = frozenset(range(mention.first, mention.last + 1)) - taken
+                    words = frozenset(mention.words) - taken
             had = len(np.intersect1d(base.ends[:_MANY], self.vocabulary.domain(code)))
             if words:
                 ways.append(((code >= total, -share, -had), _Part((code,), words)))
@@ -243,7 +233,7 @@ class Tables:
         for mention in asked.classes:
             if mention.first in after[:2]:
                 rows = self.find.class_set(mention.kind)
-                said = frozenset((each, *range(mention.first, mention.last + 1)))
+                said = frozenset((each, *mention.words))
                 yield from self._per_thing(asked, rows, said)
                 yield from self._first_of_each(asked, mention.kind, (), said)
         kinds = dict.fromkeys(m.kind for m in asked.classes if m.first not in after)
@@ -352,7 +342,7 @@ class Tables:
         ends = self.vocabulary.domain(self.vocabulary.inverse(path[-1]))
         kinds = set(self.find.ends_classes(ends))
         named = (m for m in asked.classes if m.kind in kinds)
-        return frozenset(place for m in named for place in range(m.first, m.last + 1))
+        return frozenset(place for m in named for place in m.words)
 
     def _numbers(
         self,

@@ -235,4 +235,6 @@ def _is_other_row(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     if candidate.result or not len(candidate.ends) or not meant:
         return False
     kinds = find.end_classes(candidate)
-    return bool(kinds) and meant.isdisjoint(kinds) and find.is_number(int(candidate.ends[0]))
+    return (
+        bool(kinds) and meant.isdisjoint(kinds) and find.kg.name(int(candidate.ends[0])).isdecimal()
+    )

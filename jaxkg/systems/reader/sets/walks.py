@@ -16,6 +16,7 @@ from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.quick import Further, further_scores, joined, quick_scores
+from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.words import is_blank
 
 FURTHEST = 30
@@ -35,22 +36,11 @@ class Walks:
 
     Args:
         vocabulary: of the graph.
-        hops, edges, expanded, looked_at: see `ReaderSettings`.
+        settings: how much is looked at.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        *,
-        hops: int,
-        edges: int,
-        expanded: int,
-        looked_at: int,
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.kg = vocabulary.kg
-        self._hops, self._edges = hops, edges
-        self._expanded, self._looked_at = expanded, looked_at
+    def __init__(self, vocabulary: Vocabulary, settings: ReaderSettings) -> None:
+        self.vocabulary, self.kg, self.settings = vocabulary, vocabulary.kg, settings
         self._shared_classes = SharedClasses(vocabulary)
 
     @functools.cached_property
@@ -125,8 +115,8 @@ class Walks:
         alone = isinstance(start.query, Entities)
         for hop in range(hops):
             check()
-            best = level[: self._expanded if hop < 3 else FURTHEST]
-            walked = [path for path in best if around.degree(path.ends) <= self._edges]
+            best = level[: self.settings.expanded if hop < 3 else FURTHEST]
+            walked = [path for path in best if around.degree(path.ends) <= self.settings.edges]
             asked.cut |= len(walked) < len(best)
             # There and back over a number or date, "of the same year", is too much to guess.
             walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
@@ -141,9 +131,15 @@ class Walks:
             scores = further_scores(asked, through, further, kinds, kinds_at, self.vocabulary)
             order = np.argsort(-scores, kind="stable")
             wanted = order[self._answering(asked, further)[order]][:most]
-            onward = order[self._leading_on(further.code)[order]][: self._expanded]
+            onward = order[self._leading_on(further.code)[order]][: self.settings.expanded]
             made = {
-                place: self._longer(through[further.path[place]], further, place, alone, scores)
+                place: self.walked(
+                    through[further.path[place]],
+                    int(further.code[place]),
+                    further.ends_of(place),
+                    returns=not alone or bool(further.home[place]),
+                    quick=float(scores[place]),
+                )
                 for place in np.union1d(wanted, onward).tolist()
             }
             found += [made[place] for place in np.sort(wanted).tolist()]
@@ -183,20 +179,18 @@ class Walks:
         between = (*path.between, *self.ends_classes(path.ends))
         return path._replace(between=between, through=path.through + nameless)
 
-    def _longer(
-        self, path: Candidate, further: Further, place: int, alone: bool, scores: np.ndarray
+    def walked(
+        self, path: Candidate, code: int, ends: np.ndarray, *, returns: bool = True, **fields: float
     ) -> Candidate:
-        """One of those that go on from a path."""
-        code = int(further.code[place])
-        returns = not alone or bool(further.home[place])
+        """A path with one more relation, and other fields of it."""
         first = tuple((mention, (*codes, code)) for mention, codes in path.legs[:1])
         return path._replace(
             query=self.step(path.node, code, returns=returns),
-            ends=further.ends_of(place),
+            ends=ends,
             relations=(*path.relations, code),
             last=code,
             legs=first + path.legs[1:],
-            quick=float(scores[place]),
+            **fields,
         )
 
     def _answering(self, asked: Asked, further: Further) -> np.ndarray:
@@ -269,10 +263,6 @@ class Walks:
             *_, number = self.kg.name(entity).split()
             return number.isdecimal() or entity in self._statements
         return not self.kg.has_name(entity)
-
-    def is_number(self, entity: int) -> bool:
-        """Whether a node has a number for a name, as a row of sales may have."""
-        return self.kg.name(entity).isdecimal()
 
     @functools.cached_property
     def _statements(self) -> frozenset[int]:

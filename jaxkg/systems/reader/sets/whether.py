@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from jaxkg.query import Entities, Exists, Intersection
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Finder
 from jaxkg.systems.reader.sets.labels import SAID
 
 _LOOKED_AT, _JOINS, _EXIST = 120, 20, 30
@@ -16,18 +17,8 @@ _ALIKE = frozenset(_ALIKE_WORDS.split())
 """Words without which nobody asks whether two have something of the same."""
 
 
-class Whether:
-    """Readings that are answered by yes or no.
-
-    Args:
-        candidates: what finds the sets.
-    """
-
-    def __init__(self, candidates: Candidates) -> None:
-        self.find = candidates
-        self.kg = candidates.kg
-        self.vocabulary = candidates.vocabulary
-        self._codes: dict[int, set[int]] = {}
+class Whether(Finder):
+    """Readings that are answered by yes or no."""
 
     def all(
         self, asked: Asked, found: list[Candidate], filtered: list[Candidate]
@@ -56,11 +47,8 @@ class Whether:
         return made
 
     def _exists(self, base: Candidate, holds: bool) -> Candidate:
-        return base._replace(
-            query=Exists(base.node),
-            shape="yesno",
-            result="yes" if holds else "no",
-        )
+        result = "yes" if holds else "no"
+        return base._replace(query=Exists(base.node), shape="yesno", result=result)
 
     def _true(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Whether a topic's value of true and false is true, in whatever words it is asked for."""
@@ -93,21 +81,17 @@ class Whether:
         for path in [*joins[:_JOINS], *paths[:_LOOKED_AT]]:
             near = self._near(asked, path.last)
             topics = {mention for mention, _ in path.topics}
-            for i, mention in enumerate(asked.mentions):
-                if i in topics:
+            for topic, node in asked.options:
+                if topic[0] in topics or not near & self.codes(node):
                     continue
-                for o, option in enumerate(mention.options):
-                    node = option.entity
-                    if not near & self.codes(node):
-                        continue
-                    both = (path.node, Entities((self.kg.entity_ids[node],)))
-                    holds = node in path.ends
-                    reading = path._replace(
-                        query=Intersection(both),
-                        ends=np.array([node]) if holds else np.zeros(0, np.int64),
-                        topics=(*path.topics, (i, o)),
-                    )
-                    made.append(self._exists(reading, holds))
+                both = (path.node, Entities((self.kg.entity_ids[node],)))
+                holds = node in path.ends
+                reading = path._replace(
+                    query=Intersection(both),
+                    ends=np.array([node]) if holds else np.zeros(0, np.int64),
+                    topics=(*path.topics, topic),
+                )
+                made.append(self._exists(reading, holds))
         return made
 
     def _near(self, asked: Asked, code: int) -> set[int]:
@@ -122,15 +106,14 @@ class Whether:
         alike = self.vocabulary.around.ends(self.vocabulary.domain(back)[:_MEMBERS])
         return {back, *(some for some in alike if not self.vocabulary.role(some))}
 
+    @cached_method
     def codes(self, node: int) -> set[int]:
         """Relation codes that leave an entity, or another one of its class."""
-        if node not in self._codes:
-            around = self.vocabulary.around
-            found = set(around.ends(np.array([node])))
-            for kind in self.vocabulary.kinds_of(node):
-                found |= set(around.ends(self.vocabulary.classes[kind][:_MEMBERS]))
-            for code in self.vocabulary.symmetric:
-                if found & {code, code + self.kg.num_relations}:
-                    found |= {code, code + self.kg.num_relations}
-            self._codes[node] = found
-        return self._codes[node]
+        around = self.vocabulary.around
+        found = set(around.ends(np.array([node])))
+        for kind in self.vocabulary.kinds_of(node):
+            found |= set(around.ends(self.vocabulary.classes[kind][:_MEMBERS]))
+        for code in self.vocabulary.symmetric:
+            if found & {code, code + self.kg.num_relations}:
+                found |= {code, code + self.kg.num_relations}
+        return found

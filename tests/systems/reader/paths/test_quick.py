@@ -5,7 +5,7 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.likeness import likenesses
+from jaxkg.systems.reader.language.lexicon.likeness import Spelt
 from jaxkg.systems.reader.language.lexicon.stems import meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
@@ -172,10 +172,10 @@ def test_many_words_are_as_alike_as_pair_by_pair():
     slips = [word[:at] + word[at + 1 :] for word in WORDS for at in rng.integers(1, 5, 2)]
     others = [*dict.fromkeys([*WORDS, *slips]), "written"]  # one of them twice
     expected = np.array([[meant(one, other) for other in others] for one in WORDS], np.float32)
-    np.testing.assert_array_equal(likenesses(WORDS, others), expected)
+    np.testing.assert_array_equal(Spelt(others).likenesses(WORDS), expected)
     assert {0.0, np.float32(0.7), np.float32(0.75), np.float32(0.85), 1.0} <= set(expected.ravel())
-    assert likenesses([], others).shape == (0, len(others))
-    assert likenesses(WORDS, []).shape == (len(WORDS), 0)
+    assert Spelt(others).likenesses([]).shape == (0, len(others))
+    assert Spelt([]).likenesses(WORDS).shape == (len(WORDS), 0)
 
 
 def phrase_by_phrase(alignment, wordings):

@@ -24,22 +24,6 @@ from jaxkg.systems.reader.language.lexicon.stems import (
 )
 
 
-def likenesses(words: Sequence[str], others: Sequence[str]) -> np.ndarray:
-    """What `meant` says of each pair, looked up instead of compared pair by pair.
-
-    Args:
-        words: W folded words.
-        others: N folded words, any number of them.
-
-    Returns:
-        [W, N] float32 in [0, 1].
-
-    >>> likenesses(["writes", "cost"], ["written", "price", "height"]).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 0.75, 0.0]]
-    """
-    return Spelt(others).likenesses(words)
-
-
 class Spelt:
     """Very many words, held to be compared with a few at a time.
 
@@ -61,7 +45,17 @@ class Spelt:
         return len(self.words)
 
     def likenesses(self, words: Sequence[str]) -> np.ndarray:
-        """[W, N] float32, see the function of that name."""
+        """What `meant` says of each pair, looked up instead of compared pair by pair.
+
+        Args:
+            words: W folded words.
+
+        Returns:
+            [W, N] float32 in [0, 1].
+
+        >>> Spelt(["written", "price", "height"]).likenesses(["writes", "cost"]).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.75, 0.0]]
+        """
         found = np.zeros((len(words), len(self.words)), np.float32)
         for row, word in zip(found, words):
             # What `alike` looks at first is written last.
