@@ -31,8 +31,7 @@ from jaxkg.query import (
     Where,
 )
 from jaxkg.readings.labels import GraphWords, graph_words, plural
-from jaxkg.readings.phrases import Speaker, all_of, having, noun_of, of_domain
-from jaxkg.readings.values import ORDERED
+from jaxkg.readings.phrases import ORDERED, Speaker, all_of, having, noun_of, of_domain
 
 
 def say(words: KnowledgeGraph | GraphWords, query: Query, *, masked: Collection[str] = ()) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxkg.systems.reader.language.lexicon.likeness import Spelt
+from jaxkg.systems.reader.language.lexicon.stems import Spelt
 from jaxkg.systems.reader.sets.labels import Labels
 from jaxkg.systems.reader.sets.senses import LabelIndex
 from jaxkg.systems.reader.vectors import TextVectors

@@ -12,9 +12,8 @@ from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, Finder
 from jaxkg.systems.reader.sets.holding import Holding
-from jaxkg.systems.reader.sets.matched import Matched
 from jaxkg.systems.reader.sets.measured import Measured
-from jaxkg.systems.reader.sets.pairs import Pairs
+from jaxkg.systems.reader.sets.pairs import Matched, Pairs
 from jaxkg.systems.reader.sets.whether import Whether
 
 _BASES = 40

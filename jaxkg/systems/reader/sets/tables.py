@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxkg.deadline import check
-from jaxkg.query import Column, Count, Entities, Extreme, Having, Node, Rows, Step, Value, Where
+from jaxkg.query import Column, Entities, Extreme, Having, Node, Rows, Value, Where
 from jaxkg.systems.reader.language.grades import PLACES, Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     BASE_FORMS,
@@ -23,7 +23,6 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
 )
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import MeasuredFinder
-from jaxkg.systems.reader.views import Seen
 
 _SETS = 12
 """Sets, the best, of which columns are told."""
@@ -33,8 +32,7 @@ _ALIKE = 0.65
 """Cosine from which on a phrase says a label in other words."""
 _SPOKEN_OF = 0.5
 """Fit from which on a relation is taken as what is measured."""
-_RARER = float(np.log(4))
-"""By how much a reading counts for less than the table that extends it."""
+
 _NEAR = 3
 """Words after an "each" within which stands what each row is of."""
 _TO = {"to", "through", "until", "bis", "and", "und"}
@@ -49,50 +47,6 @@ class _Part(NamedTuple):
     path: tuple[int, ...]
     words: frozenset[int]
     by: str = "value"
-
-
-def in_place(seen: Seen) -> Seen:
-    """The same with tables that answer by their rows, ranked as the readings that they extend.
-
-    A table that explains more words than the best reading, of the same numbers or things, takes
-    its place, and that reading the place of the table: nothing else is known of tables.
-
-    Args:
-        seen: readings, ranked; tables of numbers as if they answered by one.
-    """
-    readings = [
-        entry._replace(result="") if isinstance(entry.query, Rows) else entry
-        for entry in seen.found
-    ]
-    tables = [spot for spot, entry in enumerate(readings) if isinstance(entry.query, Rows)]
-    if not tables:
-        return seen
-    best, scores, views = int(seen.scores.argmax()), seen.scores.copy(), seen.views.copy()
-    extended = [spot for spot in tables if _extends(readings[spot], seen.found[best])]
-    if extended and best not in tables:
-        table = max(extended, key=lambda spot: scores[spot])
-        pair = [best, table]
-        scores[pair], views[pair] = scores[pair[::-1]], views[pair[::-1]]
-        others = [spot for spot in range(len(readings)) if spot not in tables]
-        below = [spot for spot in others if _extends(readings[table], seen.found[spot])]
-        scores[below] = np.minimum(scores[below], scores[table] - _RARER)
-    return dataclasses.replace(seen, found=readings, scores=scores, views=views)
-
-
-def _extends(table: Candidate, plain: Candidate) -> bool:
-    """Whether a table tells what a reading does, of more things or per group."""
-    query = table.query
-    assert isinstance(query, Rows)
-    if not plain.explained <= table.explained and not query.per:
-        return False
-    if isinstance(plain.query, Count):
-        return table.shape == "count" or query.source == plain.query.source
-    if isinstance(plain.query, Step):
-        paths = [column.path for column in query.columns]
-        if plain.query.source == query.source and plain.query.relations in paths:
-            return len(paths) > 1
-    numbers = query.per or query.order or any(column.by != "value" for column in query.columns)
-    return bool(numbers) and table.measure in (plain.measure, *plain.relations)
 
 
 class Tables(MeasuredFinder):

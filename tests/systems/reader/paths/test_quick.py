@@ -5,8 +5,7 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.likeness import Spelt
-from jaxkg.systems.reader.language.lexicon.stems import meant
+from jaxkg.systems.reader.language.lexicon.stems import Spelt, meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.labels import Labels
