@@ -374,9 +374,6 @@ class Reader(QuestionAnswering):
     ) -> tuple[Answer, Understood]:
         understood = self._whole(asked, question.text)
         stages.end("read")
-        return self._answer(question, understood, stages), understood
-
-    def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
         notes = [f"weights {self.weights.version}", *self.advice, *understood.asked.notes]
         if understood.asked.cut:
             notes.append(
@@ -401,7 +398,7 @@ class Reader(QuestionAnswering):
             if understood.said is not None:
                 notes.append(f"read as you said of {understood.said.question!r}")
         stages.end("cite")
-        return dataclasses.replace(
+        answer = dataclasses.replace(
             answer,
             question_id=question.id,
             system="reader",
@@ -411,6 +408,7 @@ class Reader(QuestionAnswering):
             usage=stages.usage(1),
             retrieved=self._retrieved(understood),
         )
+        return answer, understood
 
     @property
     def encoder(self) -> TextEncoder | None:

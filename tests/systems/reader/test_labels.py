@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from jaxkg.systems.reader.language.lexicon.stems import Spelt
+from jaxkg.systems.reader.reading import LabelIndex
 from jaxkg.systems.reader.sets.labels import Labels
-from jaxkg.systems.reader.sets.senses import LabelIndex
 from jaxkg.systems.reader.vectors import TextVectors
 from jaxkg.text import HashingEncoder
 

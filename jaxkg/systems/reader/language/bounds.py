@@ -219,7 +219,7 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
             if taken & set(at):
                 continue
-            values = [_decimal(group) for group in match.groups() if group]
+            values = [group.replace(",", ".") for group in match.groups() if group]
             aged = bool(_AGED.search(match[0]))
             named = _HAS_UNIT.match(plain, match.end())
             unit = (named[1] or named[2]) if named else ""
@@ -241,10 +241,6 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             used.update(at)
             found.append(Bound("in", match[0], "", tuple(at)))
     return found
-
-
-def _decimal(text: str) -> str:
-    return text.replace(",", ".")
 
 
 def words_in(words: Words, start: int, end: int) -> list[int]:

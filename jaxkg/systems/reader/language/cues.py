@@ -320,9 +320,7 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         if kind != "thing":
             return kind, ()
         # "What is the name of ..." and "who directed" have a verb there, which does no harm.
-        if kind == "thing" and noun and folded[noun[0]] in _DATES:
-            kind = "date"
-        return kind, tuple(noun)
+        return "date" if noun and folded[noun[0]] in _DATES else kind, tuple(noun)
     aside = STOP | LIGHT | _NO_NOUNS
     every = max((folded.index(word) for word in _EVERY if word in folded[:12]), default=0)
     every = max([every, *(at + 1 for at, word in enumerate(folded[:8]) if word in _NEEDS)])

@@ -128,9 +128,9 @@ class TopicFinder:
         self._class_keys: dict[str, list[int]] = defaultdict(list)
         self._schema_words: set[str] = set()
         for kind in vocabulary.classes:
-            for wording in vocabulary.class_names(kind):
-                if kind not in self._class_keys[key_of(relation_words(wording))]:
-                    self._class_keys[key_of(relation_words(wording))].append(kind)
+            names = map(relation_words, vocabulary.class_names(kind))
+            for key in dict.fromkeys(map(key_of, names)):
+                self._class_keys[key].append(kind)
         for relation in vocabulary.relations:
             for wording in relation.wordings:
                 self._schema_words.update(map(singular, split_words(wording).folded))
@@ -368,7 +368,8 @@ class TopicFinder:
             for place in range(len(folded))
         ]
         found: list[Mention] = []
-        familiar = functools.cache(lambda word: self._familiar(word, index))
+        # A word of the graph's, or a form of one that speaks of its schema.
+        familiar = functools.cache(lambda word: word in index.known or self._of_schema(word))
         for first in range(len(folded)):
             check()
             for last in range(first, min(first + 5, len(folded))):
@@ -391,10 +392,6 @@ class TopicFinder:
             if all(mention.last < k.first or k.last < mention.first for k in kept):
                 kept.append(mention)
         return kept
-
-    def _familiar(self, word: str, index: _Index) -> bool:
-        """Whether a word is one of the graph's, or a form of one that speaks of its schema."""
-        return word in index.known or self._of_schema(word)
 
     def _of_schema(self, word: str) -> bool:
         """Whether a word is a form of one that speaks of the graph's relations or classes."""

@@ -21,7 +21,6 @@ from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
     says_kind,
-    wider_classes,
     wider_codes,
 )
 from jaxkg.systems.reader.language.elsewhere import Elsewhere
@@ -124,8 +123,7 @@ class Vocabulary:
                     grouped[kind].append(triples[some, 0])
         types = [c for c in self.type_codes if kg.relations[c] in self.hierarchies]
         self.wider_codes = wider_codes([one.wordings for one in self.relations], types)
-        wider = wider_classes(triples, self.wider_codes)
-        self.under, self._wider = classes_below(wider, set(grouped))
+        self.under, self._wider = classes_below(triples, self.wider_codes, set(grouped))
         some = {kind: (kind,) for kind in grouped} | self.under
         for kind, below in some.items():
             rows = [members for k in below for members in grouped.get(k, ())]

@@ -32,15 +32,16 @@ _LARGEST = 200_000
 _LOOKED_AT = 20
 _ALONE = 4
 """Numbers of a question that stand alone; more are a list of no meaning that is known."""
-_MANY = 2_000
+MANY = 2_000
+"""Entities of a set whose relations are looked at."""
 _NEAR = 0.25
 """Fit from which on what has a relation may be meant, beside those whose values are compared."""
 _IN_UNIT = 0.6
 """Fit of a relation that may be of what a unit measures."""
 _WHOLE = 0.8
 """Share of a label's words from which on a question says all of it."""
-_SPOKEN_OF = 0.5
-"""Fit from which on a relation of true and false is taken as named."""
+SPOKEN_OF = 0.5
+"""Fit from which on a relation is taken as named."""
 
 
 class Measured(Finder):
@@ -53,7 +54,7 @@ class Measured(Finder):
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
-        for code in self.vocabulary.around.ends(nodes[:_MANY]):
+        for code in self.vocabulary.around.ends(nodes[:MANY]):
             if self._measures(code):
                 yield code
 
@@ -287,7 +288,7 @@ class Measured(Finder):
             # Cars that are somebody's "usual car", where others have a value, too.
             if asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE:
                 return False
-        elif self.fit(asked, own, "") >= _SPOKEN_OF:
+        elif self.fit(asked, own, "") >= SPOKEN_OF:
             return False
         kinds = self.find.ends_classes(base.ends)
         return bool(set(kinds) & set(self.find.ends_classes(domain)))
@@ -299,7 +300,7 @@ class Measured(Finder):
         if not number or int(bound.low) > _COUNTED:
             return
         value = Value("number", str(int(bound.low)))  # "007" says 7
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+        for code in self.vocabulary.around.ends(base.ends[:MANY]):
             thing = self.vocabulary.ends_kind(code) == "thing" and not self.vocabulary.role(code)
             if not thing or self.vocabulary.functional(code):
                 continue

@@ -31,13 +31,11 @@ from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, EACH, EVERY
 from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import MeasuredFinder
+from jaxkg.systems.reader.sets.measured import MANY, MeasuredFinder
 
 _TIMES = {"times", "mal"}
 _SETS = 10
 """Sets that are looked in for those with more than one thing has, the best first."""
-_MANY = 2_000
-"""Entities of a class whose relations are looked at."""
 _PATHS = 20
 """Paths, the best, of which it is counted what else they lead to."""
 
@@ -243,7 +241,7 @@ class Matched(MeasuredFinder):
         for kind in dict.fromkeys(mention.kind for mention in asked.classes):
             base = self.find.class_set(kind)
             own = {p for m in asked.classes if m.kind == kind for p in m.words}
-            reached = self.vocabulary.around.ends(base.ends[:_MANY])
+            reached = self.vocabulary.around.ends(base.ends[:MANY])
             codes = [c for c in reached if not self.vocabulary.role(c)]
             codes = [c for c in codes if asked.alignment.letters(self.find.wordings(c))[1] > 0]
             for pair in itertools.combinations(codes, 2):

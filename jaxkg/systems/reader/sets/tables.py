@@ -22,16 +22,12 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import MeasuredFinder
+from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
 
 _SETS = 12
 """Sets, the best, of which columns are told."""
-_MANY = 2_000
-"""Entities of a set whose relations are looked at."""
 _ALIKE = 0.65
 """Cosine from which on a phrase says a label in other words."""
-_SPOKEN_OF = 0.5
-"""Fit from which on a relation is taken as what is measured."""
 
 _NEAR = 3
 """Words after an "each" within which stands what each row is of."""
@@ -114,7 +110,7 @@ class Tables(MeasuredFinder):
         """One column for each place of the words that speak of what these things have."""
         check()
         taken, total = self._taken(asked, base), self.kg.num_relations
-        reached = self.vocabulary.around.ends(base.ends[:_MANY])
+        reached = self.vocabulary.around.ends(base.ends[:MANY])
         ways: list[tuple[tuple[float, ...], _Part]] = []
         for code, ends in reached.items():
             if self.vocabulary.role(code) == "type":
@@ -127,7 +123,7 @@ class Tables(MeasuredFinder):
             for mention in asked.classes if thing else ():
                 if not words and mention.kind in self.find.ends_classes(ends):
                     words = frozenset(mention.words) - taken
-            had = len(np.intersect1d(base.ends[:_MANY], self.vocabulary.domain(code)))
+            had = len(np.intersect1d(base.ends[:MANY], self.vocabulary.domain(code)))
             if words:
                 ways.append(((code >= total, -share, -had), _Part((code,), words)))
         used: set[int] = set()
@@ -192,7 +188,7 @@ class Tables(MeasuredFinder):
                 yield from self._first_of_each(asked, mention.kind, (), said)
         kinds = dict.fromkeys(m.kind for m in asked.classes if m.first not in after)
         for base in map(self.find.class_set, kinds):
-            for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            for code in self.vocabulary.around.ends(base.ends[:MANY]):
                 words = self._said(asked, code)
                 if words and words <= set(after) and not self.vocabulary.role(code):
                     yield from self._per_end(asked, base, code, words | {each})
@@ -215,7 +211,7 @@ class Tables(MeasuredFinder):
     ) -> Iterator[Candidate]:
         """Numbers of the things of a class that lead to the same."""
         columns: list[_Part] = []
-        codes = [(code,) for code in self.vocabulary.around.ends(base.ends[:_MANY])]
+        codes = [(code,) for code in self.vocabulary.around.ends(base.ends[:MANY])]
         for by, words, grade in self._wanted(asked):
             if by == "count":
                 own = {
@@ -252,13 +248,13 @@ class Tables(MeasuredFinder):
 
     def _paths(self, rows: Candidate, asked: Asked) -> Iterator[tuple[int, ...]]:
         """Paths of a step or two from things of a class."""
-        for code, ends in self.vocabulary.around.ends(rows.ends[:_MANY]).items():
+        for code, ends in self.vocabulary.around.ends(rows.ends[:MANY]).items():
             if self.vocabulary.role(code):
                 continue
             yield (code,)
-            if self.vocabulary.ends_kind(code) == "thing" and len(ends) <= _MANY * 10:
+            if self.vocabulary.ends_kind(code) == "thing" and len(ends) <= MANY * 10:
                 back = self.vocabulary.inverse(code)
-                for further in self.vocabulary.around.ends(ends[:_MANY]):
+                for further in self.vocabulary.around.ends(ends[:MANY]):
                     if further != back and not self.vocabulary.role(further):
                         yield (code, further)
 
@@ -284,7 +280,7 @@ class Tables(MeasuredFinder):
                 places = self._said(asked, path[-1]) - said
             several = by == "count" or not all(map(self.vocabulary.functional, path))
             score = fit - 0.1 * len(path)
-            if several and fit >= _SPOKEN_OF and (best is None or score > best[0]):
+            if several and fit >= SPOKEN_OF and (best is None or score > best[0]):
                 how = by
                 if grade is not None:
                     how = "max" if self.measured.largest(grade, path[-1]) else "min"
@@ -346,9 +342,9 @@ class Tables(MeasuredFinder):
         grade = asked.cues.extreme
         if grade is None or grade.adds or grade.counts:
             return
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+        for code in self.vocabulary.around.ends(base.ends[:MANY]):
             fit = self.vocabulary.orders(code) and self.measured.fit(asked, code, grade.measured)
-            if fit < _SPOKEN_OF:
+            if fit < SPOKEN_OF:
                 continue
             column, largest = (
                 Column((self.kg.relation_name(code),)),
@@ -372,7 +368,7 @@ class Tables(MeasuredFinder):
             return  # "the cheapest and the dearest" are two columns
         kinds = [kind] if per else dict.fromkeys(m.kind for m in asked.classes if m.kind != kind)
         for base in map(self.find.class_set, kinds):
-            reached = self.vocabulary.around.ends(base.ends[:_MANY])
+            reached = self.vocabulary.around.ends(base.ends[:MANY])
             ways = [per] if per else [
                 (self.kg.relation_name(code),) for code, ends in reached.items()
                 if kind in self.find.ends_classes(ends)
