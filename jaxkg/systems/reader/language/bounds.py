@@ -212,7 +212,6 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
         for match in pattern.finditer(plain):
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
             taken.update(at)
-            used.update(at)
             found.append(Bound(">=", *_period(match), tuple(at)))
     for pattern, comparison in VALUE_CUES:
         for match in re.finditer(pattern, plain):
@@ -226,7 +225,6 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
             if not unit and (sign := _SIGN.search(match[0])):
                 unit = sign[0]
             taken.update(at)
-            used.update(at)
             if comparison == "range":
                 found.append(Bound(">=", values[0], values[1], tuple(at), unit=unit))
             else:
@@ -238,8 +236,8 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
         at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
         if not taken & set(at):
             taken.update(at)
-            used.update(at)
             found.append(Bound("in", match[0], "", tuple(at)))
+    used.update(taken)
     return found
 
 

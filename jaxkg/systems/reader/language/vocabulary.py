@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from jaxkg.systems.reader.language.class_words import (
     says_kind,
     wider_codes,
 )
-from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.names import relation_wordings, spelt_out
 from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
 from jaxkg.words import is_blank, relation_words, singular
@@ -95,32 +94,27 @@ class Vocabulary:
         self.values = Values(kg, elsewhere and elsewhere.kinds(), units)
         self.values.units |= units
         triples = np.asarray(kg.triples)
-        order = np.argsort(triples[:, 1], kind="stable")
-        first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
+        self._order = np.argsort(triples[:, 1], kind="stable")
+        self._first = np.searchsorted(triples[self._order, 1], np.arange(kg.num_relations + 1))
         heads = np.bincount(triples[:, 0], minlength=kg.num_entities) > 0
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
-            rows = order[first[code] : first[code + 1]]
+            rows = self._rows(code)
             ends = triples[rows, 2]
             wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), ends=ends)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             standard = bool(_TYPED.search(kg.relations[code]))
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
-        self._keep_types(np.split(triples[order, 0], first[1:-1]))
+        self._keep_types()
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
         self.classes: dict[int, np.ndarray] = {}
         grouped: dict[int, list[np.ndarray]] = defaultdict(list)
-        for code in self.type_codes:
-            rows = order[first[code] : first[code + 1]]
-            rows = rows[np.argsort(triples[rows, 2], kind="stable")]
-            cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
-            for some in np.split(rows, cuts) if len(rows) else ():
-                kind = int(triples[some[0], 2])
-                if not _META.search(kg.entity_ids[kind]):
-                    grouped[kind].append(triples[some, 0])
+        for kind, members in self._classes_told():
+            if not _META.search(kg.entity_ids[kind]):
+                grouped[kind].append(members)
         types = [c for c in self.type_codes if kg.relations[c] in self.hierarchies]
         self.wider_codes = wider_codes([one.wordings for one in self.relations], types)
         self.under, self._wider = classes_below(triples, self.wider_codes, set(grouped))
@@ -129,7 +123,7 @@ class Vocabulary:
             rows = [members for k in below for members in grouped.get(k, ())]
             self.classes[kind] = distinct(np.concatenate(rows))
         self.relations = [
-            self._without_class(relation, triples[order[first[code] : first[code + 1]], 0])
+            self._without_class(relation, triples[self._rows(code), 0])
             for code, relation in enumerate(self.relations)
         ]
         self.sorts: dict[int, Sort] = {}
@@ -140,12 +134,11 @@ class Vocabulary:
             for code, relation in enumerate(self.relations)
             if relation.tails == "thing"
             and any(_BOTH_WAYS.search(wording.lower()) for wording in relation.wordings)
-            and self._alike_ends(triples[order[first[code] : first[code + 1]]][:_SAMPLE])
+            and self._alike_ends(triples[self._rows(code)[:_SAMPLE]])
         }
         if self._elsewhere:
             self.symmetric = self._elsewhere.symmetric(self.symmetric)
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
-        self._order, self._first = order, first
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
         self._of_sort = self._by_member()
         self._kinds.clear()
@@ -263,12 +256,19 @@ class Vocabulary:
 
     def _meta_classes(self) -> Iterator[tuple[int, np.ndarray]]:
         """Classes that standards have for relations and classes, each with what is of it."""
+        for kind, members in self._classes_told():
+            if _META.search(self.kg.entity_ids[kind]):
+                yield kind, members
+
+    def _classes_told(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Classes, each with what a relation that leads to them says is of it."""
+        triples = np.asarray(self.kg.triples)
         for code in self.type_codes:
             rows = self._rows(code)
-            ends = self.kg.triples[rows, 2]
-            for kind in np.unique(ends).tolist():
-                if _META.search(self.kg.entity_ids[kind]):
-                    yield kind, self.kg.triples[rows[ends == kind], 0]
+            rows = rows[np.argsort(triples[rows, 2], kind="stable")]
+            cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
+            for some in np.split(rows, cuts) if len(rows) else ():
+                yield int(triples[some[0], 2]), triples[some, 0]
 
     @functools.cached_property
     def of_schema(self) -> list[int]:
@@ -406,12 +406,11 @@ class Vocabulary:
         """What a relation code leads to, see `Relation`."""
         return self.relations[code].tails if code < self.kg.num_relations else "thing"
 
-    def _keep_types(self, by_relation: Sequence[np.ndarray]) -> None:
+    def _keep_types(self) -> None:
         """Make ordinary what is called "type" of things that are a something else, or of rows
-        without names: the type of a sensor, which is a sensor. `by_relation` are the heads of the
-        facts of each."""
+        without names: the type of a sensor, which is a sensor."""
         types = [c for c, relation in enumerate(self.relations) if relation.role == "type"]
-        heads = {code: distinct(by_relation[code]) for code in types}
+        heads = {code: distinct(self.kg.triples[self._rows(code), 0]) for code in types}
         whole = [code for code in types if says_kind(self.relations[code].wordings)]
         for code in types:
             sorted_so = any(np.isin(heads[code], heads[other]).all() for other in whole)
@@ -481,6 +480,100 @@ class Vocabulary:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
         return distinct(self.kg.triples[self._rows(relation), 2 if back else 0])
+
+
+class Elsewhere:
+    """A sample's vocabulary in the numbers of a part; what the sample has nothing of it leaves out.
+
+    A part alone misleads: its three persons may all have a spouse, one of its titles be a number.
+
+    Args:
+        kg: the part.
+        told: the vocabulary of the sample.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, told: Vocabulary) -> None:
+        self.told, self._kg = told, kg
+        sampled = told.kg
+        there = {name: row for row, name in enumerate(sampled.relations)}
+        self.row = {at: there[name] for at, name in enumerate(kg.relations) if name in there}
+        """Relations of the part as the sample numbers them."""
+        self._here = {
+            row + back * sampled.num_relations: at + back * kg.num_relations
+            for at, row in self.row.items()
+            for back in (0, 1)
+        }
+        """Relation codes of the part by those of the sample."""
+        self._there = {code: other for other, code in self._here.items()}
+
+    def kinds(self) -> dict[str, str | None]:
+        """Of values, see `jaxkg.kg.queries.values.Values`."""
+        known = self.told.values.relation_kinds
+        return {self._kg.relations[at]: known.get(self._kg.relations[at]) for at in self.row}
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Of numbers, likewise."""
+        known = self.told.values.units
+        return {name: known[name] for name in self.kinds() if name in known}
+
+    def symmetric(self, own: set[int]) -> set[int]:
+        """Relations that hold both ways.
+
+        Args:
+            own: what the part takes for such.
+        """
+        told = {at for at, row in self.row.items() if row in self.told.symmetric}
+        return told | (own - self.row.keys())
+
+    def functional(self, code: int) -> bool | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        there = self._there.get(code)
+        return None if there is None else self.told.functional(there)
+
+    def class_words(self, kind: int) -> tuple[str, ...] | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        for row in self.told.kg.entity_ids.rows(self._kg.entity_ids[kind]):
+            if row in self.told.classes:
+                return self.told.class_words(row)
+        return None
+
+    def had(self, kind: int, sort: Sort | None) -> dict[int, float] | None:
+        """See `Vocabulary`; None where the sample does not tell.
+
+        Args:
+            kind: class of the part.
+            sort: that it is, where it is one.
+        """
+        if sort is not None:
+            rows = [k for k, other in self.told.sorts.items() if other.names == sort.names]
+        else:
+            rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
+        for row in rows:
+            if row in self.told.classes:
+                shares = self.told.had(row).items()
+                return {self._here[code]: share for code, share in shares if code in self._here}
+        return None
+
+    def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:
+        """The sample's sorts, with those of the part that are of them.
+
+        Args:
+            domain: entities that a relation code leaves.
+        """
+
+        def here(codes: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(self._here[code] for code in codes if code in self._here)
+
+        found = []
+        for sort in self.told.sorts.values():
+            every = here(sort.every)
+            if not every:  # most of a large schema are not here
+                continue
+            members = distinct(np.concatenate(list(map(domain, every))))
+            if len(members):
+                codes = here(sort.codes) or every
+                found.append(dataclasses.replace(sort, codes=codes, members=members, every=every))
+        return found
 
 
 @functools.lru_cache(maxsize=2)
