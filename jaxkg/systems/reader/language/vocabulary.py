@@ -80,7 +80,6 @@ class Vocabulary:
         sorts: these sorts.
         under: the classes below a class, itself among them, where there are any.
         type_codes: relation codes that lead to a class; wider_codes, to a wider class.
-        names: place in the graph of each surface key, see `jaxkg.systems.reader.language.names`.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:

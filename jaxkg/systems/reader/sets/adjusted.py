@@ -234,7 +234,7 @@ def _amount(asked: Asked, candidate: Candidate, find: Candidates) -> Total | Non
     query, noun, words = candidate.query, asked.cues.noun, asked.cues.words.folded
     if not asked.cues.count or not noun or not isinstance(query, Count):
         return None
-    if not _are_nameless(find, candidate.ends):
+    if not all(is_blank(find.kg.entity_ids[row]) for row in candidate.ends[:_FEW].tolist()):
         return None
     kinds = find.end_classes(candidate)
     if any(kind.last in noun and kind.kind in kinds for kind in asked.classes):
@@ -258,11 +258,6 @@ def _amounts(find: Candidates, rows: np.ndarray, named: frozenset[str]) -> int:
                 whole[code] = any(map(named.issuperset, labels))
     codes = [code for code, alone in whole.items() if alone or len(whole) == 1]
     return codes[0] if len(codes) == 1 else -1
-
-
-def _are_nameless(find: Candidates, rows: np.ndarray) -> bool:
-    ids = find.kg.entity_ids
-    return all(is_blank(ids[row]) for row in rows[:_FEW].tolist())
 
 
 def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None:

@@ -204,22 +204,21 @@ class Operators(Finder):
             classes = [*(c for c in apart if c.shape == "class"), *self._alike(own)]
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
-                for o, option in enumerate(asked.mentions[i].options):
-                    if option.entity in base.ends and len(base.ends) > 1:
-                        one = Entities((self.kg.entity_ids[option.entity],))
-                        ends = np.array([option.entity])
-                        made.append(self._without(base, ((i, o),), one, ends, ()))
-            both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
+                for topic in self.find.topics(asked, i):
+                    if topic.ends[0] in base.ends and len(base.ends) > 1:
+                        made.append(self._without(base, topic.topics, topic.node, topic.ends, ()))
+            # What the same relation leads to from either: "neither A nor B".
+            others = [path for path in paths if path.topics[0][0] > i][:_BASES]
+            both = [_either(a, b) for a in own for b in others if a.relations == b.relations]
             words = set(cues.words.folded)
             # "Which are not in English or Latin".
             neither = _NEITHER & words or (bool(both) and cues.either and cues.except_at is None)
             for base in bases:
                 alike = [longer[base.relations]] if base.relations in longer else []
                 for path in both if neither else [*own, *alike]:
-                    others = {m for m, _ in path.topics}
-                    if self._comparable(base, path) and all(
-                        m not in others for m, _ in base.topics
-                    ):
+                    topics = {m for m, _ in path.topics}
+                    named = (m for m, _ in base.topics)
+                    if topics.isdisjoint(named) and self._comparable(base, path):
                         made.append(
                             self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
@@ -234,10 +233,6 @@ class Operators(Finder):
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
         codes = dict.fromkeys(self.vocabulary.inverse(path.last) for path in paths)
         return list(map(self.find.having, codes))
-
-    def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
-        """What the same relation leads to from either: "neither A nor B"."""
-        return [_either(a, b) for a in own for b in others if a.relations == b.relations]
 
     def _comparable(self, one: Candidate, other: Candidate) -> bool:
         """Whether two sets are of one sort, so that the one may be taken from the other."""

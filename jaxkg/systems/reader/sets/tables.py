@@ -198,10 +198,10 @@ class Tables(MeasuredFinder):
     ) -> Iterator[Candidate]:
         """Numbers of what paths lead to from each thing of a class."""
         wanted = self._wanted(asked)
-        paths = list(self._paths(rows, asked))
+        paths = list(self._paths(rows))
         columns: list[_Part] = []
         for by, words, grade in wanted:
-            best = self._best(asked, rows.ends, paths, by, words, grade, said)
+            best = self._best(asked, paths, by, words, grade, said)
             columns += [best] if best is not None and best not in columns else []
         if columns:
             yield from self._numbers(asked, rows, columns, (), said)
@@ -219,7 +219,7 @@ class Tables(MeasuredFinder):
                 }
                 columns += [_Part((), words | own, "count")] if words & own else []
             else:
-                best = self._best(asked, base.ends, codes, by, words, grade, said)
+                best = self._best(asked, codes, by, words, grade, said)
                 columns += [best] if best is not None else []
         name = (self.kg.relation_name(code),)
         if columns:
@@ -246,7 +246,7 @@ class Tables(MeasuredFinder):
                 readings.append(("max" if largest else "min", grade.words, grade))
         return readings
 
-    def _paths(self, rows: Candidate, asked: Asked) -> Iterator[tuple[int, ...]]:
+    def _paths(self, rows: Candidate) -> Iterator[tuple[int, ...]]:
         """Paths of a step or two from things of a class."""
         for code, ends in self.vocabulary.around.ends(rows.ends[:MANY]).items():
             if self.vocabulary.role(code):
@@ -261,7 +261,6 @@ class Tables(MeasuredFinder):
     def _best(
         self,
         asked: Asked,
-        ends: np.ndarray,
         paths: Sequence[tuple[int, ...]],
         by: str,
         words: frozenset[int],
