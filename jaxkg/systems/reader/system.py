@@ -195,9 +195,8 @@ class Reader(QuestionAnswering):
         if parts and first is not None and first.sure:
             table = together(self.sets, first.readings[0].candidate, parts[1], self._surest)
             if table is not None and table[1] >= self.threshold:
-                both, sure = table[0], min(first.confidence, table[1])
-                words = say(self.kg, both.query)
-                own = Reading(both, words, sure, self._answers(both))
+                sure = min(first.confidence, table[1])
+                own = self._reading(table[0], sure)
                 return dataclasses.replace(first, readings=(own,), confidence=sure)
         return self.understood(self.seen(asked), text)
 
@@ -259,25 +258,17 @@ class Reader(QuestionAnswering):
             shares[meant] = sure
         kept: list[Reading] = []
         taken: set[tuple[str | bytes, Rows | None]] = set()
-        wanting = found[order[0]] if found[order[0]].wanting else None
+        best, find = found[order[0]], self.readings.find
+        wanting = best if best.wanting else None
         for place in order.tolist():
-            told = not (found[place].wanting or unadded(asked, found[place]))
-            query = found[place].query
+            candidate, query = found[place], found[place].query
             key = (answers[place], query if isinstance(query, Rows) else None)
-            if told and key not in taken:
+            if not (candidate.wanting or unadded(asked, candidate) or key in taken):
                 taken.add(key)
-                kept.append(
-                    Reading(
-                        found[place],
-                        say(self.kg, found[place].query),
-                        float(shares[place]),
-                        self._answers(found[place]),
-                    )
-                )
+                kept.append(self._reading(candidate, float(shares[place])))
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and self._rivals(asked, kept[0], kept[1])
-        best, find = found[order[0]], self.readings.find
         answers = sure >= least and not tie and not asked.part
         answers = answers and not contradicted(asked, best, find)
         answers = answers and not is_reversed(asked, best, found, find)
@@ -325,10 +316,11 @@ class Reader(QuestionAnswering):
         one = Correction(question.text, best.candidate.query, best.words, masked, without)
         self.corrections = keep_correction(self.kg, one)
 
-    def _answers(self, candidate: Candidate) -> tuple[str, ...]:
-        if candidate.result:
-            return (candidate.result,)
-        return tuple(self.kg.entity_ids[end] for end in candidate.ends.tolist())
+    def _reading(self, candidate: Candidate, confidence: float) -> Reading:
+        """A query graph in words, with what it answers."""
+        ends = (self.kg.entity_ids[end] for end in candidate.ends.tolist())
+        answers = (candidate.result,) if candidate.result else tuple(ends)
+        return Reading(candidate, say(self.kg, candidate.query), confidence, answers)
 
     def answer(
         self,

@@ -115,41 +115,35 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
         return seen
     words = set(seen.asked.cues.words.folded)
     deep = bool(words & KINDS) and not words & NEXT
-    further: list[Candidate] = []
-    places: list[int] = []
-    scores: list[float] = []
+    further: list[tuple[Candidate, int, float]] = []
     for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
         plain = seen.found[place]
         if plain.result == "no" and (deep := _held_deeper(plain, sets, hierarchies)) is not None:
-            further.append(deep[0])
-            places.append(place)
-            scores.append(seen.scores[place] + _RARER * deep[1])
+            further.append((deep[0], place, _RARER * deep[1]))
             continue
         node = plain.query.source if isinstance(plain.query, Count) else plain.query
         if not isinstance(node, Step) or node.closure or node.during or plain.wanting:
             continue
-        if {name.removeprefix("^") for name in node.relations} <= hierarchies:
+        names = {name.removeprefix("^") for name in node.relations}
+        if names <= hierarchies:
             query = dataclasses.replace(node, closure="+")
             ends = sets.derive(query).nodes
             if len(ends) > len(plain.ends):
                 counted = isinstance(plain.query, Count)
                 result = str(len(ends)) if counted else plain.result
-                further.append(
-                    plain._replace(
-                        query=Count(query) if counted else query, ends=ends, result=result
-                    )
-                )
-                places.append(place)
-                names = {name.removeprefix("^") for name in node.relations}
+                closed = Count(query) if counted else query
+                deeper = plain._replace(query=closed, ends=ends, result=result)
                 kinds = deep and all(is_inclusion(sets.kg, name) for name in names)
-                scores.append(seen.scores[place] + (_RARER if kinds else -_RARER))
+                further.append((deeper, place, _RARER if kinds else -_RARER))
     if not further:
         return seen
+    readings, places, shifts = map(list, zip(*further))
+    scores = (seen.scores[places] + np.array(shifts)).astype(seen.scores.dtype)
     return dataclasses.replace(
         seen,
-        found=[*seen.found, *further],
+        found=[*seen.found, *readings],
         views=np.concatenate([seen.views, seen.views[places]]),
-        scores=np.concatenate([seen.scores, np.array(scores, seen.scores.dtype)]),
+        scores=np.concatenate([seen.scores, scores]),
     )
 
 

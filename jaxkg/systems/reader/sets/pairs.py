@@ -202,9 +202,8 @@ class Pairs(MeasuredFinder):
         if first is None:
             return
         apart = [base for base in bases if all(m != first for m, _ in base.topics)][:_SETS]
-        for o, option in enumerate(asked.mentions[first].options):
-            node = np.array([option.entity])
-            for code, ends in self.vocabulary.around.ends(node).items():
+        for topic in self.find.topics(asked, first):
+            for code, ends in self.vocabulary.around.ends(topic.ends).items():
                 kind = self.vocabulary.ends_kind(code)
                 if not self.vocabulary.orders(code) or (kind == "date" and grade.counts):
                     continue
@@ -225,7 +224,7 @@ class Pairs(MeasuredFinder):
                             code,
                             fit=fit,
                             explained=base.explained | grade.words,
-                            topics=(*base.topics, (first, o)),
+                            topics=(*base.topics, *topic.topics),
                             wanting=float(not len(kept[1])),
                         )
 
