@@ -6,7 +6,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -55,6 +55,7 @@ _FUNCTION_WORDS = frozenset(
 _MARKS = str.maketrans('"[];', "'(),")
 _PREFIX = re.compile(r"([^\W\d]{3,})[/:#](?!/)")
 _T = TypeVar("_T")
+_Names = ParamSpec("_Names")
 _SAMPLE, _HEADS, _MOST = 40, 200, 0.9
 _ALIKE, _FACTS = 50, 6
 
@@ -120,6 +121,25 @@ def plural(noun: str) -> str:
     return noun + ("es" if last.endswith(("s", "x", "ch", "sh", "z")) else "s")
 
 
+def _of_relations(
+    rule: Callable[Concatenate[GraphWords, _Names], _T],
+) -> Callable[Concatenate[GraphWords, _Names], _T]:
+    """A rule of what relations are, asked once of each; a part of a larger graph asks a sample of
+    that, whose facts tell more."""
+
+    @functools.wraps(rule)
+    def once(words: GraphWords, *relations: _Names.args, **none: _Names.kwargs) -> _T:
+        names = {str(name).removeprefix("^") for name in relations}
+        wider = words._wider
+        telling = wider if wider is not None and names <= wider._relations else words
+        key = (rule.__name__, *map(str, relations))
+        if key not in telling._known:
+            telling._known[key] = rule(telling, *relations, **none)
+        return telling._known[key]
+
+    return once
+
+
 class GraphWords:
     """The words of one graph, looked up once each.
 
@@ -132,28 +152,15 @@ class GraphWords:
         sample = getattr(kg, "sample", None)
         self._wider = None if sample is None else graph_words(sample)
         self._relations = frozenset(kg.relations)
-        self._known: dict[tuple[object, ...], Any] = {}
-
-    def _once(self, rule: Callable[..., _T], *given: Any) -> _T:
-        key = (rule.__name__, *given)
-        if key not in self._known:
-            self._known[key] = rule(*given)
-        return self._known[key]
-
-    def _telling(self, *relations: str) -> GraphWords:
-        """Whose facts tell what relations are: of a part of a larger graph, a sample of that."""
-        names = {name.removeprefix("^") for name in relations}
-        wider = self._wider
-        return wider if wider is not None and names <= wider._relations else self
+        self._known: dict[tuple[str, ...], Any] = {}
+        self._names: dict[str, str] = {}
 
     # Relations
 
+    @_of_relations
     def label(self, relation: str) -> Label:
         """A relation in words, whichever way it is walked."""
-        telling = self._telling(relation)
-        return telling._once(telling._label, relation.removeprefix("^"))
-
-    def _label(self, name: str) -> Label:
+        name = relation.removeprefix("^")
         code = self.kg.relation_code(name)
         text = self._plain[code]
         if self._bearers[text] > 1:
@@ -190,7 +197,9 @@ class GraphWords:
 
     def name(self, entity: str) -> str:
         """An entity by its label, with its class or id beside one that others bear too."""
-        return self._once(self._name, entity)
+        if entity not in self._names:
+            self._names[entity] = self._name(entity)
+        return self._names[entity]
 
     def _name(self, entity: str) -> str:
         kg, row = self.kg, self.kg.entity(entity)
@@ -343,16 +352,13 @@ class GraphWords:
         places = order[np.unique(np.linspace(low, high - 1, _SAMPLE).astype(int))]
         return np.asarray(self.kg.triples[places])[:, column].tolist()
 
+    @_of_relations
     def leads_to(self, relation: str) -> str:
         """What a relation leads to as a noun in the singular; "" where that is not known."""
-        telling = self._telling(relation)
-        return telling._once(telling._leads_to, relation)
-
-    def _leads_to(self, name: str) -> str:
-        inverse, relation = divmod(self.kg.relation_code(name), self.kg.num_relations)
-        if relation in self.type_codes:
+        inverse, code = divmod(self.kg.relation_code(relation), self.kg.num_relations)
+        if code in self.type_codes:
             return ""
-        rows = self._sample(relation, 0 if inverse else 2)
+        rows = self._sample(code, 0 if inverse else 2)
         if self.type_codes:
             counts = Counter(kind for row in set(rows) for kind in set(self.classes_of(row)))
             for kind, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
@@ -363,29 +369,24 @@ class GraphWords:
         nouns = {self._prefix(self.kg.entity_ids[row]) for row in rows}
         if len(nouns) == 1 and (noun := nouns.pop()):
             return noun
-        parts = [part for part in re.split(r"[./]", self.kg.relations[relation]) if part]
-        if inverse and len(parts) == 3 and "://" not in self.kg.relations[relation]:
+        name = self.kg.relations[code]
+        parts = [part for part in re.split(r"[./]", name) if part]
+        if inverse and len(parts) == 3 and "://" not in name:
             noun = relation_words(parts[1])
             return noun if _CLASS.fullmatch(noun) else ""
         return ""
 
+    @_of_relations
     def meets(self, first: str, last: str) -> bool:
         """Whether anything that the first relation leaves is what the last one leads to."""
-        telling = self._telling(first, last)
-        return telling._once(telling._meets, first, last)
-
-    def _meets(self, first: str, last: str) -> bool:
         left = np.zeros(self.kg.num_entities, bool)
         left[self._ends(first, 0)] = True
         return bool(left[self._ends(last, 2)].any())
 
+    @_of_relations
     def loops(self, relation: str) -> bool:
         """Whether a relation leads from anything to itself."""
-        telling = self._telling(relation)
-        return telling._once(telling._loops, relation)
-
-    def _loops(self, name: str) -> bool:
-        return bool((self._ends(name, 0) == self._ends(name, 2)).any())
+        return bool((self._ends(relation, 0) == self._ends(relation, 2)).any())
 
     def _ends(self, name: str, column: int) -> np.ndarray:
         """The entities at one end of a relation, 0 where it leaves, 2 where it leads to."""
@@ -394,13 +395,12 @@ class GraphWords:
             :, 2 - column if inverse else column
         ]
 
+    @_of_relations
     def kind(self, relation: str) -> str:
         """ "date" where a relation leads to dates, else ""."""
-        telling = self._telling(relation)
-        return "" if relation.startswith("^") else telling._once(telling._kind, relation)
-
-    def _kind(self, name: str) -> str:
-        kg, code = self.kg, self.kg.relation_code(name)
+        if relation.startswith("^"):
+            return ""
+        kg, code = self.kg, self.kg.relation_code(relation)
         rows = sorted(set(self._sample(code, 2)))
         typed = [found for row in rows if (found := literal(kg.entity_ids[row])) is not None]
         dates = sum("#date" in found.datatype or "#gYear" in found.datatype for found in typed)

@@ -27,34 +27,6 @@ _SHARP = 4.0
 Params = Mapping[str, Any]
 
 
-def pair_scores(
-    params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
-) -> Any:
-    """Return scores of sentences for a question, higher is better; pure.
-
-    Args:
-        params: of `init_pair`: `project` [D, P], `asks` and `says` [D, H], `line` [4H], `inner`
-            [4H, K], `outer` [K].
-        question: [Q, D] states of the question's tokens, float32.
-        asked: [Q] bool, its tokens.
-        sentences: [C, S, D] states of the sentences' tokens, float32.
-        said: [C, S] bool, their tokens.
-        xp: array namespace.
-
-    Returns:
-        [C] float32.
-
-    >>> rng = np.random.default_rng(0)
-    >>> states = rng.normal(size=(3, 5, 8)).astype(np.float32)
-    >>> there = np.ones((3, 5), bool)
-    >>> params = init_pair(0, width=8, projection=4, heads=2, hidden=3)
-    >>> pair_scores(params, states[0], there[0], states, there).shape
-    (3,)
-    """
-    coverage = pair_coverage(params, question, asked, sentences, said, xp=xp)
-    return _weighed(params, coverage, xp)
-
-
 PARTS = ("score", "explained", "uncalled", "weight", "unexplained")
 """What `pair_parts` tells of a sentence, in order."""
 
@@ -62,22 +34,29 @@ PARTS = ("score", "explained", "uncalled", "weight", "unexplained")
 def pair_parts(
     params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
 ) -> Any:
-    """Return [C, 5] float32 of sentences, as `PARTS`; pure, takes what `pair_scores` takes.
+    """Return how well sentences say what a question asks, higher scores are better; pure.
 
-    The score, then what each of the four coverages adds to it by the line.
-    """
-    coverage = pair_coverage(params, question, asked, sentences, said, xp=xp)
-    parts = (coverage * params["line"]).reshape(len(coverage), 4, -1).sum(-1)
-    return xp.concatenate([_weighed(params, coverage, xp)[:, None], parts], -1)
+    The score, then what each of four coverages adds to it by the line: the share of the question
+    that is explained, what of the sentence nothing calls for (negative), the sentence's weight, and
+    what of the question nothing explains (negative).
 
+    Args:
+        params: `project` [D, P], `asks` and `says` [D, H], `line` [4H], `inner` [4H, K], `outer`
+            [K], for H heads and K hidden units.
+        question: [Q, D] states of the question's tokens, float32.
+        asked: [Q] bool, its tokens.
+        sentences: [C, S, D] states of the sentences' tokens, float32.
+        said: [C, S] bool, their tokens.
+        xp: array namespace.
 
-def pair_coverage(
-    params: Params, question: Any, asked: Any, sentences: Any, said: Any, *, xp: Any = np
-) -> Any:
-    """Return [C, 4H] what `pair_scores` weighs; pure, takes the same.
+    Returns:
+        [C, 5] float32, as `PARTS`.
 
-    H each: the share of the question that is explained, what of the sentence nothing calls for
-    (negative), the sentence's weight, and what of the question nothing explains (negative).
+    >>> states, there = np.ones((3, 5, 8), np.float32), np.ones((3, 5), bool)
+    >>> sizes = dict(project=(8, 4), asks=(8, 2), says=(8, 2), line=8, inner=(8, 3), outer=3)
+    >>> params = {name: np.ones(size, np.float32) for name, size in sizes.items()}
+    >>> pair_parts(params, states[0], there[0], states, there).shape
+    (3, 5)
     """
     one, other = _unit(question, xp), _unit(sentences, xp)
     left = _standard(xp.matmul(question, params["project"]), xp)
@@ -92,7 +71,7 @@ def pair_coverage(
     share = xp.exp(asks - asks.max(0, keepdims=True)) * asked.astype(xp.float32)[:, None]
     share = share / share.sum(0, keepdims=True)
     weight = _softplus(asks, xp) * asked.astype(xp.float32)[:, None]
-    return xp.concatenate(
+    coverage = xp.concatenate(
         [
             5 * xp.einsum("qh,cq->ch", share, explained),
             -(says * (1 - called)[..., None]).sum(1),
@@ -101,33 +80,10 @@ def pair_coverage(
         ],
         -1,
     )
-
-
-def init_pair(
-    seed: int, *, width: int = 384, projection: int = 64, heads: int = 8, hidden: int = 32
-) -> dict[str, np.ndarray]:
-    """Return fresh parameters of `pair_scores`, float32.
-
-    Args:
-        seed: of what is drawn.
-        width: D of the token states.
-        projection: P.
-        heads: H.
-        hidden: K.
-    """
-    rng = np.random.default_rng(seed)
-
-    def drawn(inputs: int, outputs: int) -> np.ndarray:
-        return (rng.normal(size=(inputs, outputs)) * inputs**-0.5).astype(np.float32)
-
-    return {
-        "project": drawn(width, projection),
-        "asks": drawn(width, heads),
-        "says": drawn(width, heads),
-        "line": np.full(4 * heads, 0.1, np.float32),
-        "inner": drawn(4 * heads, hidden),
-        "outer": np.zeros(hidden, np.float32),
-    }
+    hidden = xp.tanh(xp.matmul(coverage, params["inner"]))
+    scores = xp.matmul(coverage, params["line"]) + xp.matmul(hidden, params["outer"])
+    parts = (coverage * params["line"][None]).reshape(len(coverage), 4, -1).sum(-1)
+    return xp.concatenate([scores[:, None], parts], -1)
 
 
 def padded_states(
@@ -156,16 +112,12 @@ class PairScorer:
     Attributes:
         kg: the graph.
         states: [T, D] token states of each of some texts, see `jaxkg.text.encoder.token_encoder`.
-        params: of `pair_scores`.
+        params: of `pair_parts`.
     """
 
     kg: KnowledgeGraph
     states: Callable[[Sequence[str]], list[np.ndarray]]
     params: Mapping[str, np.ndarray]
-
-    def __call__(self, question: str, queries: Sequence[Query]) -> np.ndarray:
-        """Return [C] float32 scores of C query graphs, one at least, for a question."""
-        return self.parts(question, queries)[:, 0]
 
     def parts(self, question: str, queries: Sequence[Query]) -> np.ndarray:
         """Return [C, 5] float32 of C query graphs, one at least, for a question; see `pair_parts`.
@@ -199,11 +151,6 @@ def without_closures(query: Any) -> Any:
     if isinstance(query, Step):
         changed["closure"] = ""
     return type(query)(**changed)
-
-
-def _weighed(params: Params, coverage: Any, xp: Any) -> Any:
-    hidden = xp.tanh(xp.matmul(coverage, params["inner"]))
-    return xp.matmul(coverage, params["line"]) + xp.matmul(hidden, params["outer"])
 
 
 def _unit(states: Any, xp: Any) -> Any:

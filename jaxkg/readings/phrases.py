@@ -1,4 +1,4 @@
-"""What denotes entities, in plain English phrases; see `jaxkg.readings.say`."""
+"""What denotes entities, and how values compare, in plain English phrases; see `say`."""
 
 from __future__ import annotations
 
@@ -23,16 +23,74 @@ from jaxkg.query import (
     Value,
     Where,
 )
-from jaxkg.readings.labels import GraphWords, article, plural, quoted
-from jaxkg.readings.values import (
-    COUNTS,
-    ORDERED,
-    ORDERS,
-    compared_with,
-    compared_words,
-    number_words,
-)
+from jaxkg.readings.labels import GraphWords, article, bare, plural, quoted
 from jaxkg.words import one_line
+
+ORDERS = {
+    "number": {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least"},
+    "date": {"<": "before", "<=": "no later than", ">": "after", ">=": "no earlier than"},
+}
+COUNTS = {
+    "=": "exactly", "!=": "other than", "<": "fewer than", "<=": "at most", ">": "more than",
+    ">=": "at least",
+}  # fmt: skip
+ORDERED = {
+    (True, False): "largest",
+    (False, False): "smallest",
+    (True, True): "latest",
+    (False, True): "earliest",
+}
+"""What comes first, by whether it is the largest and whether it is a date."""
+_WORDS = {
+    "number": {"=": "exactly", "!=": "not exactly", **ORDERS["number"]},
+    "date": {"=": "just", "!=": "not in", "in": "in", **ORDERS["date"]},
+}
+_OTHERS = {"=": "", "!=": "not", "in": "in", **ORDERS["number"]}
+_NUMBER = re.compile(r"([+-]?[\d.,]*\d(?:[eE][+-]?\d+)?) ?([^\s\d\"\[\]?]\S{0,11})?")
+
+
+def compared_with(comparison: Comparison, value: Value) -> str:
+    """What a value is compared with, and how.
+
+    >>> compared_with("<", Value("date", "1990")), compared_with(">=", Value("number", "5", "km"))
+    ('before 1990', 'at least 5 km')
+    """
+    text = one_line(value.text)
+    if value.kind == "number":
+        told = number_words(value)
+    elif value.kind == "date":
+        told = text if text and bare(text) == text else quoted(text)
+    elif value.kind == "boolean" and text in ("true", "false"):
+        told = text
+    else:
+        language = f" in the language {quoted(value.language)}" if value.language else ""
+        told = f"the {value.kind} {quoted(text)}{language}"
+    return f"{compared_words(comparison, value.kind)} {told}".lstrip()
+
+
+def compared_words(comparison: Comparison, kind: str = "entity") -> str:
+    """How something compares: of a kind of values, or of entities.
+
+    >>> compared_words("!="), compared_words(">", "date")
+    ('not', 'after')
+    """
+    return _WORDS.get(kind, _OTHERS).get(comparison, comparison)
+
+
+def number_words(value: Value) -> str:
+    """A number with its unit, said once where its text has it, too.
+
+    >>> number_words(Value("number", "182 cm", "cm"))
+    '182 cm'
+    """
+    text, unit = one_line(value.text), one_line(value.unit)
+    found = _NUMBER.fullmatch(text)
+    if found is None or (unit and (found[2] or unit) != unit):
+        return quoted(text) + (f" {quoted(unit)}" if unit else "")
+    unit = unit or found[2] or ""
+    plain = not unit or _NUMBER.fullmatch(f"1 {unit}")
+    return f"{found[1]} {unit if plain else quoted(unit)}".rstrip()
+
 
 _FAR = {
     "": ("", ""),
@@ -191,6 +249,15 @@ class Speaker:
             return compared_with(comparison, value)
         return f"{compared_words(comparison)} {self.named(value)}".lstrip()
 
+    def dated(self, path: tuple[str, ...]) -> bool:
+        """Whether a path leads to dates."""
+        return bool(path) and self.words.kind(path[-1]) == "date"
+
+    def order(self, comparison: Comparison, path: tuple[str, ...]) -> str:
+        """How what a path leads to compares with other such values."""
+        same = {"=": "the same as", "!=": "other than", "in": "within"}.get(comparison)
+        return same or ORDERS["date" if self.dated(path) else "number"][comparison]
+
     def named(self, entity: str) -> str:
         """An entity by name."""
         return "it" if entity in self.masked else self.words.name(entity)
@@ -336,9 +403,7 @@ def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
 
 
 def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
-    order = {"=": "the same as", "!=": "other than", "in": "within"}.get(node.comparison)
-    dated = bool(node.path) and speaker.words.kind(node.path[-1]) == "date"
-    order = order or ORDERS["date" if dated else "number"][node.comparison]
+    order = speaker.order(node.comparison, node.path)
     ends = [speaker.bracketed(_of_it(path)).text for path in (node.path, node.other)]
     source = speaker.bracketed(node.source).text
     return Phrase(f"{source} for which {ends[0]} is {order} {ends[1]}", is_list=True)
@@ -419,8 +484,7 @@ def _order(speaker: Speaker, node: Extreme) -> str:
     if node.by == "count":
         return "most" if node.largest else "fewest"
     along = node.path or (node.source.relations if isinstance(node.source, Step) else ())
-    dated = bool(along) and speaker.words.kind(along[-1]) == "date"
-    return ORDERED[node.largest, dated]
+    return ORDERED[node.largest, speaker.dated(along)]
 
 
 PHRASES: dict[type, Callable[[Speaker, Any, bool, bool], Phrase]] = {

@@ -31,8 +31,7 @@ from jaxkg.query import (
     Where,
 )
 from jaxkg.readings.labels import GraphWords, graph_words, plural
-from jaxkg.readings.phrases import Speaker, all_of, having, noun_of, of_domain
-from jaxkg.readings.values import ORDERED, ORDERS
+from jaxkg.readings.phrases import ORDERED, Speaker, all_of, having, noun_of, of_domain
 
 
 def say(words: KnowledgeGraph | GraphWords, query: Query, *, masked: Collection[str] = ()) -> str:
@@ -107,9 +106,7 @@ def _total(speaker: Speaker, query: Total) -> str:
 
 def _compared(speaker: Speaker, query: Compared) -> str:
     along = query.right.relations if isinstance(query.right, Step) else ()
-    dated = bool(along) and speaker.words.kind(along[-1]) == "date"
-    order = {"=": "the same as", "!=": "other than", "in": "within"}.get(query.comparison)
-    order = order or ORDERS["date" if dated else "number"][query.comparison]
+    order = speaker.order(query.comparison, along)
     left, right = (_side(speaker, side) for side in (query.left, query.right))
     return f"is {left} {order} {right}?"
 
@@ -151,9 +148,7 @@ def _column(speaker: Speaker, column: Column) -> str:
     if column.by == "value":
         return what or "which"
     if column.by in ("min", "max"):
-        dated = bool(column.path) and speaker.words.kind(column.path[-1]) == "date"
-        order = ORDERED[column.by == "max", dated]
-        return f"the {order} {what}"
+        return f"the {ORDERED[column.by == 'max', speaker.dated(column.path)]} {what}"
     number = {"count": "number", "sum": "sum", "mean": "average"}[column.by]
     return f"the {number} of {what}" if what else f"the {number}"
 

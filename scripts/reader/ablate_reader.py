@@ -29,7 +29,7 @@ from train_reader import BARE, ENCODERS, HELD, OFTEN, SOURCES, half_of
 from training.examples import Examples, gather, no_examples
 from training.fit import fit_ranker, padded
 
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import rank_on_host
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 

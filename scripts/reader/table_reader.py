@@ -29,7 +29,7 @@ from training.inverse import inverse_questions
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.ranking import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights

@@ -32,6 +32,7 @@ import numpy as np
 import optax
 from reader_questions import BARE, groups_of, own_choose
 from training.examples import right_readings
+from training.fit import init_pair
 from training.maker import Asked
 from training.spoken import spoken_world
 from training.spoken_sets import set_questions
@@ -40,7 +41,7 @@ from training.worlds import make_world
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.learn.loop import Program, program, run, shuffled
 from jaxkg.readings import say
-from jaxkg.readings.pair import WORDS, init_pair, padded_states, pair_scores
+from jaxkg.readings.pair import WORDS, padded_states, pair_parts
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import ReaderWeights
@@ -187,8 +188,8 @@ def batch_of(some: Sequence[Asking], states: States, drawn: Any = None) -> tuple
 
 def sentence_scores(params: Mapping[str, Any], batch: Sequence[Any]) -> jax.Array:
     """[B, R] scores of the sentences of a batch."""
-    score = functools.partial(pair_scores, params, xp=jnp)
-    return jax.vmap(score)(*batch[:4])
+    parts = functools.partial(pair_parts, params, xp=jnp)
+    return jax.vmap(parts)(*batch[:4])[..., 0]
 
 
 def pair_loss(params: Mapping[str, Any], *batch: Any) -> jax.Array:
@@ -214,7 +215,7 @@ def _fitting(steps: int, rate: float) -> Program:
 def fit_pair(
     some: Sequence[Asking], states: States, *, seed: int, epochs: int, batch: int = 16
 ) -> dict[str, np.ndarray]:
-    """Parameters of `pair_scores`; questions without a right reading teach nothing."""
+    """Parameters of `pair_parts`; questions without a right reading teach nothing."""
     some = [one for one in some if one.right.any()]
     per_epoch = -(-len(some) // batch)
     made = _fitting(epochs * per_epoch, 1e-3)

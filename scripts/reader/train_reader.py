@@ -49,7 +49,7 @@ from training.examples import (
     no_examples,
     told_apart,
 )
-from training.fit import fit_confidence, fit_rankers, padded, sure_left_out
+from training.fit import a_line, fit_confidence, fit_rankers, padded, sure_left_out
 from training.fit_phrases import fit_phrases
 from training.made_up_phrases import with_long_labels, with_made_up
 from training.maker import Asked
@@ -59,7 +59,7 @@ from training.spoken_sets import set_questions
 from training.worlds import make_world
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES, a_line
+from jaxkg.systems.reader.ranking import CUES
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import kept_views

@@ -32,12 +32,12 @@ from reader_questions import ENCODERS, foreign, own_question
 from table_reader import calibration_error
 from training.absence import CHANCE, absences
 from training.examples import best_right
-from training.fit import fit_confidence
+from training.fit import fit_confidence, recalibrated
 from training.maker import Asked
 
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.confidence import CUES, confidence, recalibrated
+from jaxkg.systems.reader.ranking import CUES, confidence
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.vectors import ReaderTexts

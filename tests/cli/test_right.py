@@ -1,12 +1,13 @@
 import dataclasses
 import io
 
+import numpy as np
 import pytest
 from reader_graphs import PROJECTS
 
 from jaxkg.errors import JaxkgError
 from jaxkg.systems.reader import corrections, system
-from jaxkg.systems.reader.confidence import recalibrated
+from jaxkg.systems.reader.ranking import CUES
 from jaxkg.systems.reader.weights import shipped_weights
 
 
@@ -14,7 +15,8 @@ from jaxkg.systems.reader.weights import shipped_weights
 def team(in_cache, tmp_path, monkeypatch):
     """A graph about which the reader is never sure."""
     weights = shipped_weights("hashing")
-    unsure = dataclasses.replace(weights, confidence=recalibrated(weights.confidence, 1.0, -8.0))
+    line = weights.confidence["line"] - 8 * (np.array(CUES) == "bias")
+    unsure = dataclasses.replace(weights, confidence={**weights.confidence, "line": line})
     monkeypatch.setattr(system, "shipped_weights", lambda encoder: unsure)
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
     rows = [

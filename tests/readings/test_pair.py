@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from training.fit import init_pair
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import path_query
-from jaxkg.readings.pair import PairScorer, init_pair, padded_states, pair_scores
+from jaxkg.readings.pair import PairScorer, padded_states, pair_parts
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
@@ -38,6 +39,10 @@ def plain():
     params["project"] = np.zeros_like(params["project"])
     params |= {"asks": np.zeros((WIDTH, 1), np.float32), "says": np.zeros((WIDTH, 1), np.float32)}
     return params | {"line": np.array([1.0, 1.0, 0.0, 1.0], np.float32)}
+
+
+def pair_scores(params, *states, xp=np):
+    return pair_parts(params, *states, xp=xp)[:, 0]
 
 
 def scores(params, question, sentences, xp=np, width=12):
@@ -118,7 +123,7 @@ def test_a_reader_adds_what_the_sentences_say_to_its_views():
     both = Reader.build(kg, encoder, weights=weights)
     queries = [path_query(("Alien",), (name,)) for name in ("director", "writer")]
     scorer = PairScorer(kg, encoder.states, plain())
-    assert np.argmax(scorer(question, queries)) == 1
+    assert np.argmax(scorer.parts(question, queries)[:, 0]) == 1
     seen, plainly = both.look(question), by_views.look(question)
     assert not np.allclose(seen.scores - plainly.scores, 0)
     assert seen.found[int(np.argmax(seen.scores))].query.relations == ("writer",)

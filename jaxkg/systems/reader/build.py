@@ -10,7 +10,7 @@ from jaxkg.systems.parts import Built, Parts
 from jaxkg.systems.reader.corrections import kept_corrections
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.systems.reader.weights import open_folder
+from jaxkg.systems.reader.weights import TRAINED, ReaderWeights
 from jaxkg.text.best import LETTERS_ALONE
 from jaxkg.text.weights import why_no_weights
 
@@ -21,7 +21,7 @@ def from_parts(parts: Parts) -> Built:
     wishes = dict(parts.wishes)
     given = wishes.keys() | parts.shared.keys()  # of a store, there from the first part on
     if folder := wishes.get("weights"):
-        weights = open_folder(Path(folder))
+        weights = ReaderWeights.open(Path(folder) / TRAINED)
         made = str(weights.about.get("encoder"))
         if wishes.setdefault("encoder", made) != made:
             raise JaxkgError(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Collection, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -17,13 +18,12 @@ from jaxkg.limits import LIMITS, checked_length, cut, first_ones, looked_at
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import Cues, asking_as, read_cues
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
-from jaxkg.systems.reader.language.lexicon.stems import stem
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, LIGHT, STOP
+from jaxkg.systems.reader.language.lexicon.stems import meanings, stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import CERTAIN, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.systems.reader.linking.relations import RelationLinking
-from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.linking import RelationLinking
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
@@ -31,12 +31,10 @@ from jaxkg.systems.reader.sets.direction import is_verb
 from jaxkg.systems.reader.sets.facts import Facts
 from jaxkg.systems.reader.sets.labels import Labels, folded_words
 from jaxkg.systems.reader.sets.operators import Operators
-from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.sets.tables import Tables
 from jaxkg.systems.reader.sets.unfit import fitting
 from jaxkg.systems.reader.sets.wanting import Wanting
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.sides.types import ANCHORS
 from jaxkg.systems.reader.vectors import ReaderTexts
 
 _NAMED = 0.97
@@ -48,6 +46,10 @@ _MET = 20_000
 """Elements that are held to be compared with the next question, too."""
 _WIDEST = 40
 """Words of a question that may be one name."""
+_SORTS = 60
+"""Sorts up to which a graph's are looked at so."""
+_LOOKED_AT = 60
+"""Labels that are compared with a question, those first that share the most words with it."""
 
 
 class Readings:
@@ -72,13 +74,7 @@ class Readings:
         self.vectors = self.reader_texts.vectors
         self._met = Labels(self.vectors)
         self.senses = Senses(self.vocabulary, self.vectors)
-        self.find = Candidates(
-            self.vocabulary,
-            hops=settings.hops,
-            edges=settings.edges,
-            expanded=settings.expanded,
-            looked_at=settings.looked_at,
-        )
+        self.find = Candidates(self.vocabulary, settings)
         self.operators = Operators(self.find)
         self.tables = Tables(self.operators.measured)
         self.facts = Facts(self.find, settings.today)
@@ -112,7 +108,6 @@ class Readings:
             first = {mention.options: mention for mention in reversed(surest)}
             surest = [mention for mention in surest if mention is first[mention.options]]
         notes += dropped + cut(len(surest), LIMITS.mentions, "names", "surest")
-        part = bool(notes)
         kept = surest[: LIMITS.mentions]
         left_out = {p for mention in mentions if mention not in kept for p in mention.words}
         mentions = [mention for mention in mentions if mention in kept]
@@ -128,10 +123,8 @@ class Readings:
         alone = self.operators.measured.numbers_alone(cues, alignment, names)
         bounds, more = first_ones((*cues.bounds, *alone), LIMITS.bounds, "numbers and dates")
         cues = dataclasses.replace(cues, bounds=tuple(bounds))
-        notes += more
-        part |= bool(more)
-        notes += alignment.notes
-        part |= bool(alignment.notes)
+        notes += more + alignment.notes
+        part = bool(notes)
         notes += cut(len(cues.words.folded), LIMITS.sentence, "words in one sentence")
         named = self.labels_by_word.named(alignment)
         classes = self.finder.classes(cues)
@@ -259,7 +252,7 @@ class Readings:
     @functools.cached_property
     def _pairs(self) -> set[tuple[str, ...]]:
         """Words that follow one another in labels, by their stems."""
-        labels = (label.lower().split() for label in self._own_labels)
+        labels = (label.lower().split() for label in self.vocabulary.wordings_known)
         return {pair for words in labels for pair in itertools.pairwise(map(stem, words))}
 
     def _told_once(self, mentions: list[Mention]) -> list[Mention]:
@@ -300,15 +293,6 @@ class Readings:
         if self.linking is not None:
             self.linking.vectors([one.alignment.masked_text() for one in some])
 
-    @property
-    def _own_labels(self) -> list[str]:
-        return [w for relation in self.vocabulary.relations for w in relation.wordings]
-
-    def labels(self) -> list[str]:
-        """All labels of a graph's relations and classes, and what they are compared with."""
-        found = [t for kind in self.vocabulary.classes for t in self.vocabulary.class_words(kind)]
-        return [*self._own_labels, *found, *ANCHORS.values()]
-
     def _is_statement(self, candidate: Candidate) -> bool:
         """Whether a reading leads to what but says something of a fact: no answer to anything."""
         statements = self.facts.statements.node
@@ -342,3 +326,95 @@ def _place(cues: Cues, name: str) -> tuple[int, int]:
     if not spans:
         return 0, 0
     return max(spans, key=lambda s: fuzz.ratio(" ".join(words[s[0] : s[1] + 1]), wanted))
+
+
+class LabelIndex:
+    """Labels of relations by the words in them and by what these mean.
+
+    Args:
+        labels: wordings of each relation.
+    """
+
+    def __init__(self, labels: Iterable[tuple[str, ...]]) -> None:
+        self._by_meaning: dict[str | int, set[tuple[str, ...]]] = defaultdict(set)
+        self._place: dict[tuple[str, ...], int] = {}
+        for wordings in labels:
+            self._place.setdefault(wordings, len(self._place))
+            for word in {w for text in wordings for w in folded_words(text)}:
+                if word not in STOP and word not in LIGHT:
+                    for meaning in meanings(word):
+                        self._by_meaning[meaning].add(wordings)
+
+    def named(self, alignment: Alignment) -> np.ndarray:
+        """[words] in [0, 1]: how surely a word belongs to the label of a relation.
+
+        The likeness of the word, times the share of the label's words that the question has.
+        """
+        sharing: Counter[tuple[str, ...]] = Counter()
+        for place in np.flatnonzero(alignment.content >= 1.0).tolist():
+            told = (self._by_meaning.get(m, set()) for m in meanings(alignment.words[place]))
+            sharing.update(set().union(*told))
+        found = np.zeros(len(alignment.words), np.float32)
+        # Of labels that share as many the first, whichever order a set happens to have.
+        order = sorted(sharing, key=lambda label: (-sharing[label], self._place[label]))
+        for wordings in order[:_LOOKED_AT]:
+            lex, share, _ = alignment.letters(wordings)
+            found = np.maximum(found, lex * np.float32(share))
+        return np.where(alignment.content > 0, found, np.float32(0))
+
+
+class Senses:
+    """The sorts of a graph as vectors, made once.
+
+    Args:
+        vocabulary: of the graph.
+        vectors: of texts, [T, D] float32.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, vectors: Callable[[Sequence[str]], np.ndarray]
+    ) -> None:
+        self._vocabulary, self._vectors = vocabulary, vectors
+
+    def of(self, noun: str) -> Mapping[int, np.ndarray]:
+        """Each sort against a noun.
+
+        Returns:
+            for each sort [3] float32: cosine with the labels around it, with names of its members,
+            and how far it is behind the likeliest sort, all three and its words together.
+        """
+        vector = self._vectors([noun])[0] if self._made and noun else np.zeros(0, np.float32)
+        if not len(vector):
+            return {}
+        seen = {
+            names: (float((words @ vector).max()), float(labels @ vector), float(told @ vector))
+            for names, (words, labels, told) in self._made.items()
+        }
+        whole = {one: words + labels + told / 2 for one, (words, labels, told) in seen.items()}
+        best = max(whole.values())
+        return {
+            kind: np.array([*seen[sort.names][1:], whole[sort.names] - best], np.float32)
+            for kind, sort in self._vocabulary.sorts.items()
+        }
+
+    @functools.cached_property
+    def _made(self) -> dict[tuple[str, ...], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Words, labels and names of each sort, also of those that a part of a graph lacks."""
+        sorts = self._vocabulary.every_sort
+        if len(sorts) > _SORTS:
+            return {}
+        self._vectors([t for sort in sorts for t in (*sort.words, *sort.labels, *sort.names)])
+        return {
+            sort.names: (
+                self._vectors(sort.words),
+                _middle(self._vectors(sort.labels)),
+                _middle(self._vectors(sort.names)),
+            )
+            for sort in sorts
+        }
+
+
+def _middle(vectors: np.ndarray) -> np.ndarray:
+    """[D] mean, of length 1; zeros of none."""
+    mean = vectors.sum(axis=0)
+    return mean / max(float(np.linalg.norm(mean)), 1e-9)

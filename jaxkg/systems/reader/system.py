@@ -23,17 +23,13 @@ from jaxkg.readings.pair import PairScorer
 from jaxkg.records import Link, OtherReading, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, as_question
 from jaxkg.systems.cited import RetrievedEntities
-from jaxkg.systems.reader import wording
-from jaxkg.systems.reader.confidence import confidence, confidence_cues
-from jaxkg.systems.reader.contradictions import contradicted, has_rival
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import confidence, confidence_cues, rank_on_host
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets import totals
+from jaxkg.systems.reader.sets.adjusted import goes_on, in_place, summed, unadded, with_closures
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.closures import goes_on, with_closures
 from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
-from jaxkg.systems.reader.sets.tables import in_place
+from jaxkg.systems.reader.sets.unfit import contradicted, has_rival
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.twofold import together, two_questions
 from jaxkg.systems.reader.vectors import ReaderTexts
@@ -60,6 +56,10 @@ _PAIRED = 10
 """Readings, the likeliest by their views, whose sentences are compared with the question."""
 _SHOWN = 5
 """Answers in the preview of a reading."""
+_LABELS = 2_000
+"""Relations that are looked at to tell the nearest."""
+_NOTHING = "nothing of the graph is recognised in the question"
+_ADDS_UP = "it looks like a sum or an average, but it is unclear of which numbers"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,9 +195,8 @@ class Reader(QuestionAnswering):
         if parts and first is not None and first.sure:
             table = together(self.sets, first.readings[0].candidate, parts[1], self._surest)
             if table is not None and table[1] >= self.threshold:
-                both, sure = table[0], min(first.confidence, table[1])
-                words = say(self.kg, both.query)
-                own = Reading(both, words, sure, self._answers(both))
+                sure = min(first.confidence, table[1])
+                own = self._reading(table[0], sure)
                 return dataclasses.replace(first, readings=(own,), confidence=sure)
         return self.understood(self.seen(asked), text)
 
@@ -227,7 +226,7 @@ class Reader(QuestionAnswering):
             sentence = parts[scores[best].argmax()]
         plain = in_place(Seen(asked, found, seen, scores, sentence))
         every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
-        return totals.summed(every, self.readings.find, self.sets)
+        return summed(every, self.readings.find, self.sets)
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
         """[C, F] views of readings as the ranker takes them."""
@@ -259,25 +258,17 @@ class Reader(QuestionAnswering):
             shares[meant] = sure
         kept: list[Reading] = []
         taken: set[tuple[str | bytes, Rows | None]] = set()
-        wanting = found[order[0]] if found[order[0]].wanting else None
+        best, find = found[order[0]], self.readings.find
+        wanting = best if best.wanting else None
         for place in order.tolist():
-            told = not (found[place].wanting or totals.unadded(asked, found[place]))
-            query = found[place].query
+            candidate, query = found[place], found[place].query
             key = (answers[place], query if isinstance(query, Rows) else None)
-            if told and key not in taken:
+            if not (candidate.wanting or unadded(asked, candidate) or key in taken):
                 taken.add(key)
-                kept.append(
-                    Reading(
-                        found[place],
-                        say(self.kg, found[place].query),
-                        float(shares[place]),
-                        self._answers(found[place]),
-                    )
-                )
+                kept.append(self._reading(candidate, float(shares[place])))
             if len(kept) == 1 + self.settings.readings:
                 break
         tie = len(kept) > 1 and self._rivals(asked, kept[0], kept[1])
-        best, find = found[order[0]], self.readings.find
         answers = sure >= least and not tie and not asked.part
         answers = answers and not contradicted(asked, best, find)
         answers = answers and not is_reversed(asked, best, found, find)
@@ -325,10 +316,11 @@ class Reader(QuestionAnswering):
         one = Correction(question.text, best.candidate.query, best.words, masked, without)
         self.corrections = keep_correction(self.kg, one)
 
-    def _answers(self, candidate: Candidate) -> tuple[str, ...]:
-        if candidate.result:
-            return (candidate.result,)
-        return tuple(self.kg.entity_ids[end] for end in candidate.ends.tolist())
+    def _reading(self, candidate: Candidate, confidence: float) -> Reading:
+        """A query graph in words, with what it answers."""
+        ends = (self.kg.entity_ids[end] for end in candidate.ends.tolist())
+        answers = (candidate.result,) if candidate.result else tuple(ends)
+        return Reading(candidate, say(self.kg, candidate.query), confidence, answers)
 
     def answer(
         self,
@@ -374,9 +366,6 @@ class Reader(QuestionAnswering):
     ) -> tuple[Answer, Understood]:
         understood = self._whole(asked, question.text)
         stages.end("read")
-        return self._answer(question, understood, stages), understood
-
-    def _answer(self, question: Question, understood: Understood, stages: Stages) -> Answer:
         notes = [f"weights {self.weights.version}", *self.advice, *understood.asked.notes]
         if understood.asked.cut:
             notes.append(
@@ -385,7 +374,7 @@ class Reader(QuestionAnswering):
         topics = self._links(understood)
         if not understood.readings or not understood.sure:
             others = understood.readings[: self.settings.readings]
-            why = wording.reason(
+            why = reason(
                 understood.asked, self.readings, understood.wanting, bool(understood.readings)
             )
             answer = Answer(question.text, topics=topics, abstained=why)
@@ -401,7 +390,7 @@ class Reader(QuestionAnswering):
             if understood.said is not None:
                 notes.append(f"read as you said of {understood.said.question!r}")
         stages.end("cite")
-        return dataclasses.replace(
+        answer = dataclasses.replace(
             answer,
             question_id=question.id,
             system="reader",
@@ -411,6 +400,7 @@ class Reader(QuestionAnswering):
             usage=stages.usage(1),
             retrieved=self._retrieved(understood),
         )
+        return answer, understood
 
     @property
     def encoder(self) -> TextEncoder | None:
@@ -483,3 +473,59 @@ def given_topics(question: Question) -> tuple[str, ...]:
     if question.topics or question.mention is None:
         return question.topics
     return (question.text[slice(*question.mention)],)
+
+
+def reason(asked: Asked, readings: Readings, wanting: Candidate | None, some: bool) -> str:
+    """Why a question goes without an answer: what was understood, and what is near it.
+
+    Args:
+        asked: the question.
+        readings: what read it.
+        wanting: the best reading, where it leads nowhere.
+        some: whether there are readings to choose from.
+    """
+    vocabulary = readings.vocabulary
+    names = [shortened(readings.kg.name(m.options[0].entity)) for m in asked.mentions]
+    kinds = [vocabulary.class_names(m.kind)[0] for m in asked.classes]
+    told = dict.fromkeys([*names, *kinds])
+    known = f"recognised: {', '.join(map(repr, told))}" if told else _NOTHING
+    if unknown := _unknown(asked):
+        known += f"; nothing is called {', '.join(map(repr, unknown))}"
+    if wanting is not None:
+        return f"{_lacked(asked, readings, wanting)}; {known}; {_near(asked, readings)}"
+    if not some:
+        unmet = " and leads to nothing that was asked for" if told else ""
+        return f"{known}{unmet}; {_near(asked, readings)}"
+    if asked.part:
+        return f"only a part of the question is looked at ({'; '.join(asked.notes)}); {known}"
+    if asked.cues.adds_up:
+        return f"{_ADDS_UP}; {known}; {_near(asked, readings)}"
+    return f"not sure enough how to read it; {known}; {_near(asked, readings)}"
+
+
+def _unknown(asked: Asked) -> list[str]:
+    """Names of which the graph has none, words that follow one another together."""
+    words = asked.cues.words.written
+    runs = itertools.groupby(enumerate(sorted(asked.unknown)), key=lambda pair: pair[1] - pair[0])
+    return [shortened(" ".join(words[place] for _, place in run)) for _, run in runs]
+
+
+def _lacked(asked: Asked, readings: Readings, candidate: Candidate) -> str:
+    """What the graph does not say."""
+    if candidate.shape in ("except", "join"):
+        return f"there seems to be none: {say(readings.kg, candidate.query)}"
+    ((mention, option),) = candidate.topics
+    name = shortened(readings.kg.name(asked.mentions[mention].options[option].entity))
+    label = readings.find.wordings(candidate.last)[0]
+    has = f"{name!r} has no" if candidate.last < readings.kg.num_relations else f"of {name!r} no"
+    return f"the graph does not seem to say it: {has} {label!r}"
+
+
+def _near(asked: Asked, readings: Readings) -> str:
+    """The relations, and the names, that the question's words are nearest to."""
+    labels = [r.wordings for r in readings.vocabulary.relations[:_LABELS] if not r.role]
+    close = dict(zip(labels, asked.alignment.closeness(labels).tolist()))
+    best = sorted(close, key=lambda label: -close[label])[:3]
+    told = f"nearest relations: {', '.join(repr(label[0]) for label in best)}"
+    names = () if asked.mentions else readings.finder.nearest(asked.cues)
+    return told + (f"; nearest names: {', '.join(map(repr, names))}" if names else "")

@@ -13,7 +13,7 @@ import numpy as np
 from jaxkg.systems.reader.sets.alignment import SPEAKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 
 NAMES = (
     "turn mean", "turn least", "turn backwards", "turn unexplained", "turn share",

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.systems.reader.confidence import CUES
+from jaxkg.systems.reader.ranking import CUES
 from jaxkg.systems.reader.views import NAMES
 from jaxkg.text.encoder import Change, TextEncoder
 
@@ -31,9 +31,9 @@ class ReaderWeights:
     """A trained ranker and its confidence.
 
     Attributes:
-        params: of `jaxkg.systems.reader.rank`.
+        params: of `jaxkg.systems.reader.ranking`.
         mean, scale: [F], views are standardised by them.
-        confidence: parameters of `jaxkg.systems.reader.confidence`.
+        confidence: parameters of `jaxkg.systems.reader.ranking`.
         threshold: least confidence of an answer.
         about: version, encoder, data and scores.
         phrases: maps of phrases and labels, see `TextVectors`.
@@ -177,12 +177,3 @@ def shipped_weights(encoder: str) -> ReaderWeights:
     file = resources.files("jaxkg.systems.reader") / "weights" / f"{name}.npz"
     with resources.as_file(file) as path:
         return ReaderWeights.open(path)
-
-
-def open_folder(folder: Path) -> ReaderWeights:
-    """The weights in a folder.
-
-    Raises:
-        JaxkgError: they are none.
-    """
-    return ReaderWeights.open(folder / TRAINED)

@@ -16,7 +16,7 @@ from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader, Understood
 from jaxkg.systems.reader.vectors import ReaderTexts
-from jaxkg.systems.reader.views import NAMES, views
+from jaxkg.systems.reader.views import ANCHORS, NAMES, views
 from jaxkg.text import TextEncoder
 from jaxkg.text.encoder import Change
 from training.maker import Asked
@@ -169,7 +169,10 @@ def make_examples(
     every = deque(readings.asked(one.text, topics) for one, topics in questions)
     if encoder is not None:
         if kg.num_relations < 500:
-            readings.vectors(readings.labels())
+            known = readings.vocabulary
+            labels = [text for relation in known.relations for text in relation.wordings]
+            labels += [text for kind in known.classes for text in known.class_words(kind)]
+            readings.vectors([*labels, *ANCHORS.values()])
         readings.encode(every)
     rows, marks, offsets, lost = [], [], [0], 0
     for one, _ in questions:

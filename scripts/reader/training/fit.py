@@ -16,8 +16,7 @@ import numpy as np
 import optax
 
 from jaxkg.learn.loop import Program, program, run, shuffled
-from jaxkg.systems.reader.confidence import confidence
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import CUES, confidence, rank_on_host
 from training.examples import Examples
 
 _HIDDEN, _DROPPED = 24, 0.2
@@ -39,6 +38,33 @@ def init_ranker(seed: int, features: int, hidden: int = 24) -> dict[str, jax.Arr
         "inner": scale * jax.random.normal(key, (features, hidden), jnp.float32),
         "bias": jnp.zeros((hidden,), jnp.float32),
         "outer": jnp.zeros((hidden,), jnp.float32),
+    }
+
+
+def init_pair(
+    seed: int, *, width: int = 384, projection: int = 64, heads: int = 8, hidden: int = 32
+) -> dict[str, np.ndarray]:
+    """Fresh parameters of `pair_parts`, float32.
+
+    Args:
+        seed: of what is drawn.
+        width: D of the token states.
+        projection: P.
+        heads: H.
+        hidden: K.
+    """
+    rng = np.random.default_rng(seed)
+
+    def drawn(inputs: int, outputs: int) -> np.ndarray:
+        return (rng.normal(size=(inputs, outputs)) * inputs**-0.5).astype(np.float32)
+
+    return {
+        "project": drawn(width, projection),
+        "asks": drawn(width, heads),
+        "says": drawn(width, heads),
+        "line": np.full(4 * heads, 0.1, np.float32),
+        "inner": drawn(4 * heads, hidden),
+        "outer": np.zeros(hidden, np.float32),
     }
 
 
@@ -195,7 +221,7 @@ def fit_confidence(
     weight: np.ndarray | None = None,
     start: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Fit the parameters of `jaxkg.systems.reader.confidence`: the mean of several trainings.
+    """Fit the parameters of `confidence`: the mean of several trainings.
 
     Args:
         cues: [Q, K] float32, the first of which is 1.
@@ -241,6 +267,26 @@ def fit_confidence(
         "bias": np.concatenate([whole["bias"], start["bias"]]),
         "outer": np.concatenate([whole["outer"], factor * start["outer"]]),
     }
+
+
+def a_line(line: np.ndarray) -> dict[str, np.ndarray]:
+    """The parameters of a line alone, [K], without a perceptron."""
+    none = np.zeros(0, np.float32)
+    return {
+        "line": line,
+        "inner": np.zeros((len(line), 0), np.float32),
+        "bias": none,
+        "outer": none,
+    }
+
+
+def recalibrated(
+    params: Mapping[str, np.ndarray], slope: float, bias: float
+) -> dict[str, np.ndarray]:
+    """Parameters whose logits are those of others, times a slope and moved by a bias (Platt)."""
+    line = slope * params["line"]
+    line[CUES.index("bias")] += bias
+    return {**params, "line": line, "outer": slope * params["outer"]}
 
 
 def sure_left_out(

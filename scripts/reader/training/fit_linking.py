@@ -20,7 +20,7 @@ import optax
 
 from jaxkg.learn.loop import Program, program, run
 from jaxkg.ops import LowRank
-from jaxkg.systems.reader.linking.relations import BACKWARDS, SHARP
+from jaxkg.systems.reader.linking import BACKWARDS, SHARP
 from jaxkg.text.bert import init_change, mean_pool, states_of, through
 from jaxkg.text.bert_weights import Bert, BertConfig, changed
 from jaxkg.text.encoder import Change

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from jaxkg.systems.reader.language.lexicon.likeness import likenesses
-from jaxkg.systems.reader.named import LabelIndex
+from jaxkg.systems.reader.language.lexicon.stems import Spelt
+from jaxkg.systems.reader.reading import LabelIndex
 from jaxkg.systems.reader.sets.labels import Labels
 from jaxkg.systems.reader.vectors import TextVectors
 from jaxkg.text import HashingEncoder
@@ -54,7 +54,7 @@ def test_likeness_is_that_of_every_word(vectors):
         labels.likeness(WORDS[:7])
     found = labels.likeness(WORDS)
     known = list(labels._known)
-    np.testing.assert_array_equal(found, likenesses(WORDS, known).T)
+    np.testing.assert_array_equal(found, Spelt(known).likenesses(WORDS).T)
     assert (found > 0).sum() > 5
     for word in WORDS:  # nothing is held twice
         _, places, _ = labels._alike[word]

@@ -8,8 +8,7 @@ from jaxkg.systems.reader.language.asides import (
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.german import in_english
-from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.stems import meant, stem
 from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary

@@ -16,8 +16,7 @@ from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.limits import LIMITS
 from jaxkg.records import Question
 from jaxkg.systems.answering import as_question
-from jaxkg.systems.reader.sets import candidates
-from jaxkg.systems.reader.sets.paths import quick, walks
+from jaxkg.systems.reader.sets import candidates, quick, walks
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
 

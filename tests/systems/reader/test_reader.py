@@ -14,7 +14,7 @@ from jaxkg.query import query_from_dict
 from jaxkg.records import Question
 from jaxkg.show.render import text
 from jaxkg.systems.reader import system
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import NAMES

@@ -6,9 +6,8 @@ import pytest
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
-from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.reading import Readings, Senses
 from jaxkg.systems.reader.sets.direction import directions
-from jaxkg.systems.reader.sets.senses import Senses
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import NAMES, views
 

@@ -4,13 +4,13 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.cues import read_cues
-from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.lexicon.units import measures
+from jaxkg.systems.reader.language.names import spelt_out
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.candidate import Candidate
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.systems.reader.views import NAMES, views

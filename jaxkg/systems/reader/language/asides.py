@@ -53,11 +53,6 @@ class Moved(NamedTuple):
     origins: tuple[int, ...]
     """Where each character stood before."""
 
-    @classmethod
-    def of(cls, text: str) -> Moved:
-        """A text as it stands."""
-        return cls(text, tuple(range(len(text))))
-
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Where a part of it stood before."""
         return self.origins[start], self.origins[end - 1] + 1
@@ -74,7 +69,7 @@ def topic_in_place(text: str) -> Moved:
     'Who trained her, and when was it?'
     """
     told = _FRONTED.match(text)
-    unmoved = Moved.of(text)
+    unmoved = Moved(text, tuple(range(len(text))))
     if told is None:
         return unmoved
     owned = _OWNED.search(told["asks"])

@@ -6,11 +6,58 @@ import dataclasses
 import re
 
 from jaxkg.kg.link.folding import Words
+from jaxkg.kg.queries.literals import as_clock, clock_text
 from jaxkg.query import Comparison
 from jaxkg.systems.reader.language.grades import NUMERALS
 from jaxkg.systems.reader.language.lexicon.cue_words import CLIPPED_MONTHS, MONTHS, VALUE_CUES
 from jaxkg.systems.reader.language.lexicon.units import UNITS
-from jaxkg.systems.reader.language.times import TIMES, time_written
+
+_HOURS = {**NUMERALS, "one": 1, "eleven": 11, "twelve": 12, "elf": 11, "zwölf": 12}
+_HOUR = rf"(?P<hour>\d{{1,2}}(?:[:.]\d\d)?|(?:{'|'.join(_HOURS)})\b)"
+_HALF = r"(?:(?P<half>[ap])\.?m\b\.?|(?:in the|at) (?P<part>morning|afternoon|evening|night)\b)"
+_BY_THE_CLOCK = r"(?:uhr\b|o['’]clock\b)"
+_ALONE = r"(?<![\w:.,-])"
+TIMES = (
+    re.compile(
+        rf"{_ALONE}(?P<from>\d{{1,2}})(?P<to> (?:and|to|until|till) | ?[-–] ?){_HOUR}\s*{_HALF}"
+    ),
+    re.compile(rf"{_ALONE}{_HOUR}\s*(?:{_BY_THE_CLOCK}?\s*{_HALF}|{_BY_THE_CLOCK})"),
+    re.compile(rf"{_ALONE}(?P<hour>\d{{1,2}}:\d\d)(?![\w:])"),
+    re.compile(
+        r"\b(?P<before>at|before|after|by|to|until|till|from|since|than|and|or|um|vor|nach|ab|bis) "
+        r"(?P<named>noon|midday|midnight|mittag|mitternacht)\b"
+    ),
+)
+"""Patterns of small letters."""
+_MIDNIGHT = ("midnight", "mitternacht")
+_ENDS = ("before", "by", "to", "until", "till", "and", "vor", "bis")
+"""Before the midnight that a day ends with."""
+
+
+def time_written(match: re.Match[str]) -> str:
+    """What one of `TIMES` matches with the time as a graph has it; what is none stays as it is.
+
+    >>> [time_written(TIMES[1].match(said)) for said in ("six in the evening", "9.30 am", "13 pm")]
+    ['18:00', '09:30', '13 pm']
+    """
+    found = match.groupdict()
+    if named := found.get("named"):
+        midnight = "24:00" if found["before"] in _ENDS else "00:00"
+        return f"{found['before']} {midnight if named in _MIDNIGHT else '12:00'}"
+    half = found.get("half") or ""
+    if part := found.get("part"):
+        half = "a" if part == "morning" else "p"
+    hour = _HOURS.get(found["hour"], found["hour"])
+    time = as_clock(f"{hour} {half}m" if half else f"{hour} uhr")
+    if time is None:
+        return match[0]
+    told = clock_text(time[0])[:5]
+    if not (first := found.get("from")):
+        return told
+    both = (as_clock(f"{first} {some}m") for some in (half, "a", "p"))
+    before = next((some for some in both if some and some < time), None)
+    return match[0] if before is None else f"{clock_text(before[0])[:5]}{found['to']}{told}"
+
 
 _AGED = re.compile(r"\b(?:older|younger|newer|älter|jünger) (?:than|als)\b")
 _SCALES = {"thousand": 3, "tausend": 3, "k": 3, "million": 6, "millionen": 6, "billion": 9}
@@ -165,21 +212,19 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
         for match in pattern.finditer(plain):
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
             taken.update(at)
-            used.update(at)
             found.append(Bound(">=", *_period(match), tuple(at)))
     for pattern, comparison in VALUE_CUES:
         for match in re.finditer(pattern, plain):
             at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
             if taken & set(at):
                 continue
-            values = [_decimal(group) for group in match.groups() if group]
+            values = [group.replace(",", ".") for group in match.groups() if group]
             aged = bool(_AGED.search(match[0]))
             named = _HAS_UNIT.match(plain, match.end())
             unit = (named[1] or named[2]) if named else ""
             if not unit and (sign := _SIGN.search(match[0])):
                 unit = sign[0]
             taken.update(at)
-            used.update(at)
             if comparison == "range":
                 found.append(Bound(">=", values[0], values[1], tuple(at), unit=unit))
             else:
@@ -191,13 +236,9 @@ def read_bounds(lower: str, words: Words, used: set[int]) -> list[Bound]:
         at = words_in(words, places[match.start()], places[match.end() - 1] + 1)
         if not taken & set(at):
             taken.update(at)
-            used.update(at)
             found.append(Bound("in", match[0], "", tuple(at)))
+    used.update(taken)
     return found
-
-
-def _decimal(text: str) -> str:
-    return text.replace(",", ".")
 
 
 def words_in(words: Words, start: int, end: int) -> list[int]:

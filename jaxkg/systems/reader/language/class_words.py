@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -110,32 +110,23 @@ def wider_codes(wordings: Sequence[Sequence[str]], types: Iterable[int]) -> tupl
     return tuple(sorted(below | kinds))
 
 
-def wider_classes(triples: np.ndarray, codes: Sequence[int]) -> Mapping[int, set[int]]:
-    """The classes right above a class.
-
-    Args:
-        triples: [T, 3] of the graph.
-        codes: see `wider_codes`.
-    """
-    wider: dict[int, set[int]] = defaultdict(set)
-    for child, _, parent in triples[np.isin(triples[:, 1], codes)].tolist():
-        wider[child].add(parent)
-    return wider
-
-
 def classes_below(
-    wider: Mapping[int, set[int]], direct: set[int]
+    triples: np.ndarray, codes: Sequence[int], direct: set[int]
 ) -> tuple[dict[int, tuple[int, ...]], dict[int, list[int]]]:
     """The classes below each class that has any, itself among them; and all above each.
 
     Args:
-        wider: see `wider_classes`.
+        triples: [T, 3] of the graph.
+        codes: see `wider_codes`.
         direct: classes that something is of.
 
-    >>> below, above = classes_below({1: {2}, 2: {3}}, {1})
+    >>> below, above = classes_below(np.array([[1, 0, 2], [2, 0, 3]]), (0,), {1})
     >>> below, above
     ({2: (1, 2), 3: (1, 3)}, {1: [2, 3]})
     """
+    wider: dict[int, set[int]] = defaultdict(set)
+    for child, _, parent in triples[np.isin(triples[:, 1], codes)].tolist():
+        wider[child].add(parent)
     below: dict[int, set[int]] = defaultdict(set)
     above: dict[int, list[int]] = {}
     for kind in direct:

@@ -17,17 +17,12 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     ASKS,
     AUXILIARY,
     EXCEPT,
+    IMPERATIVE,
     LIGHT,
     NOT,
     OF_MINE,
     SO,
     STOP,
-)
-from jaxkg.systems.reader.language.nouns import (
-    BEFORE_WHICH,
-    IMPERATIVE,
-    asked_for,
-    is_plural,
 )
 from jaxkg.words import singular
 
@@ -41,8 +36,19 @@ _YET = re.compile(r"\b(?:yet|already|or not)\s*\?\s*$", re.IGNORECASE)
 _IT_IS = re.compile(r"\W*it(?:['’]s| is| was)\b")
 _NOTS = frozenset(["t", "not", "never", "cannot", "nobody", "nicht", "nie"])
 _WHETHER = {"is", "was", "are", "were", "does", "do", "did", "has", "ist", "sind", "hat"}
+_OF_YOU = {("have", "you"), ("have", "we"), ("do", "you"), ("do", "we")}
+_OF_YOU |= {("can", "you"), ("could", "you")}
 _OF_ANY = {"there", "anyone", "anybody", "you", "we", "es"}
 _ENGLISH = frozenset(["who", "what", "which", "whose", "where", "when", "how"])
+_DATES = {"year", "date", "day", "jahr", "datum", "years", "dates", "days", "jahre", "daten"}
+_PREPOSITIONS = "on onto in into at to by for from with of under auf zu von mit bei"
+BEFORE_WHICH = frozenset(_PREPOSITIONS.split())
+_NO_NOUN_WORDS = "need needed pick write look looking check checking believe guess love everything"
+_NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
+"""First words of who asks without asking: "need the phone number of"."""
+_NEEDS = ("need", "needs", "want", "wants")
+_EVERY = ("every", "each", "all")
+_PEOPLE = {"everyone", "everybody", "anyone", "anybody", "people", "jeden", "leute"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -260,14 +266,7 @@ def _yesno(folded: list[str], text: str) -> bool:
     if folded[0] in ("if", "whether") and ASKS.keys().isdisjoint(folded):
         return True
     if folded[0] in AUXILIARY:
-        asks = folded[:2] in (
-            ["have", "you"],
-            ["have", "we"],
-            ["do", "you"],
-            ["do", "we"],
-            ["can", "you"],
-            ["could", "you"],
-        )
+        asks = tuple(folded[:2]) in _OF_YOU
         listing = asks and bool({*IMPERATIVE, *_OFFERS} & set(folded[2:4]))
         return not listing and not any(w in ("which", "welche") for w in folded[1:])
     if _YET.search(text) and ASKS.keys().isdisjoint(folded) and folded[0] not in IMPERATIVE:
@@ -294,3 +293,58 @@ def _plainly(folded: list[str]) -> bool:
 
 def _word_at(words: Words, char: int) -> int:
     return next((i for i, (_, end) in enumerate(words.spans) if end > char), len(words.spans) - 1)
+
+
+def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
+    """Kind of answer, and the words of the noun that stands after which, what or how many."""
+    for place, word in enumerate(folded[:12]):
+        if word not in ASKS and word not in ("how", "wie"):
+            continue
+        if word == "was" and place:
+            continue
+        after = place + 1
+        if word in ("how", "wie"):
+            if folded[after : after + 1] not in (["many"], ["viele"]):
+                continue
+            after += 1
+        if folded[after : after + 1] == ["of"]:  # "which of our bands"
+            after += 1
+        noun = []
+        while after < len(folded) and len(noun) < 4 and folded[after] not in AUXILIARY:
+            if folded[after] in ("of", "in", "that", "who", "from", "at", "by", "von", "did", "to"):
+                break
+            if folded[after] not in STOP:
+                noun.append(after)
+            after += 1
+        kind = ASKS.get(word, "thing")
+        if kind != "thing":
+            return kind, ()
+        # "What is the name of ..." and "who directed" have a verb there, which does no harm.
+        return "date" if noun and folded[noun[0]] in _DATES else kind, tuple(noun)
+    aside = STOP | LIGHT | _NO_NOUNS
+    every = max((folded.index(word) for word in _EVERY if word in folded[:12]), default=0)
+    every = max([every, *(at + 1 for at, word in enumerate(folded[:8]) if word in _NEEDS)])
+    first = next((i for i, w in enumerate(folded) if i >= every and w not in aside), None)
+    if _PEOPLE & set(folded[:4]):
+        return "person", ()
+    if first is None:
+        return "", ()
+    last = first + 1
+    if any(word in ASKS for word in folded[:12]):  # "the board games of which", as one noun
+        while last < len(folded) and folded[last] not in STOP:
+            last += 1
+    noun = tuple(range(first, last))
+    return "date" if folded[first] in _DATES else "", noun
+
+
+def is_plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
+    """Whether the noun asked for, or the verb that follows, is in the plural."""
+    for word in folded[:3]:
+        if word in ("are", "were", "sind", "waren", "all", "alle"):
+            return True
+        if word in ("is", "was", "ist", "war", "has", "hat") and folded[0] not in AUXILIARY:
+            return None if word == "was" and folded[0] == "was" else False
+    if noun:
+        last = folded[noun[-1]]
+        return singular(last) != last
+    return None

@@ -12,10 +12,10 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     BASE_FORMS,
     COMPARATIVE,
     GRADABLE,
+    IMPERATIVE,
     STOP,
 )
 from jaxkg.systems.reader.language.names import ARTICLES
-from jaxkg.systems.reader.language.nouns import IMPERATIVE
 from jaxkg.words import singular
 
 _LESS = ("less", "least", "weniger", "wenigsten")

@@ -1,4 +1,4 @@
-"""Names as keys, so that what a question writes meets what the graph has."""
+"""Names as keys, so that what a question writes meets what the graph has; labels spelt out."""
 
 from __future__ import annotations
 
@@ -12,9 +12,26 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import distinct
-from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
 from jaxkg.systems.reader.language.lexicon.units import without_unit
+from jaxkg.systems.reader.words import pairs
 from jaxkg.words import relation_words, singular
+
+_SPELT = {short: long.replace("-", " ") for short, long in pairs("abbreviations.spelt").items()}
+_AREA = re.compile(r"\b(?:sq ?m|sq ?ft|m2|m²)\b", re.IGNORECASE)
+
+
+def spelt_out(label: str) -> str:
+    """A label with what is clipped in it spelt out; a number's "no" where something stands before.
+
+    >>> spelt_out("cust dob"), spelt_out("order no"), spelt_out("directed by")
+    ('customer date of birth', 'order number', 'directed by')
+    """
+    words = _AREA.sub("area", label).split()
+    told = [_SPELT.get(word.lower().rstrip("."), word) for word in words]
+    if len(words) > 1 and words[-1].lower().rstrip(".") == "no":
+        told[-1] = "number"
+    return " ".join(told)
+
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*[^\W\d]{2}[^)\]]* [^)\]]*)[)\]]$")

@@ -252,17 +252,13 @@ def _words(
             elif len(words) > 1 and not set(words) & _PARTICLES and not is_past(words[0]):
                 # A "project lead" is of a project; but a "job title" of no job.
                 head = " ".join(words[:-1])
-                heads[head] += 2 if _tells_head(words[-1]) else 1
+                tells = words[-1] in _TELL_HEADS or singular(words[-1]) in ROLES  # "member since"
+                heads[head] += 2 if tells else 1
                 named |= {head} if words[-1] == "name" else set()
     # What tells the names of tracks and of artists is neither.
     apart = named if len(named) > 1 else set[str]()
     told.update({head: n for head, n in heads.items() if n > 1 and head not in apart})
     return tuple(word for word, _ in told.most_common(12))
-
-
-def _tells_head(word: str) -> bool:
-    """Whether what stands before a word in a label is what its head is: "member since"."""
-    return word in _TELL_HEADS or singular(word) in ROLES
 
 
 def _says(word: str) -> bool:

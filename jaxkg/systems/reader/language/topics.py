@@ -19,8 +19,7 @@ from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, LIGHT, STOP
 from jaxkg.systems.reader.language.lexicon.german import is_german
-from jaxkg.systems.reader.language.lexicon.stems import alike
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.stems import alike, meant
 from jaxkg.systems.reader.language.names import ARTICLES, key_of, key_of_words, opened
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.words import is_blank, relation_words, singular
@@ -96,7 +95,11 @@ class ClassMention:
     first: int
     last: int
     kind: int
-    score: float = 1.0
+
+    @property
+    def words(self) -> range:
+        """Places of its words."""
+        return range(self.first, self.last + 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,9 +128,9 @@ class TopicFinder:
         self._class_keys: dict[str, list[int]] = defaultdict(list)
         self._schema_words: set[str] = set()
         for kind in vocabulary.classes:
-            for wording in vocabulary.class_names(kind):
-                if kind not in self._class_keys[key_of(relation_words(wording))]:
-                    self._class_keys[key_of(relation_words(wording))].append(kind)
+            names = map(relation_words, vocabulary.class_names(kind))
+            for key in dict.fromkeys(map(key_of, names)):
+                self._class_keys[key].append(kind)
         for relation in vocabulary.relations:
             for wording in relation.wordings:
                 self._schema_words.update(map(singular, split_words(wording).folded))
@@ -143,9 +146,6 @@ class TopicFinder:
         if (named := getattr(kg, "mentionable", None)) is not None:
             self._around[:] = True
             self._around[named] = False
-        self._degree = np.bincount(
-            np.asarray(kg.triples)[:, ::2].ravel(), minlength=kg.num_entities
-        )
         self._all = None if kg.num_entities > _AT_ONCE else self._indexed(vocabulary.surfaces())
 
     def _indexed(self, surfaces: Iterable[tuple[str, int, bool]]) -> _Index:
@@ -261,7 +261,7 @@ class TopicFinder:
         if mention.first < mention.last or not plain:
             return False
         bearers = [option.entity for option in mention.options]
-        facts = self._degree[bearers].max()
+        facts = self.vocabulary.degree[bearers].max()
         if facts > _FEW * self.vocabulary.kg.num_triples:
             return False
         word = singular(cues.words.folded[mention.first])
@@ -355,7 +355,9 @@ class TopicFinder:
             best = options.get(row)
             if best is None or score > best.score:
                 options[row] = Option(row, min(score, 1.05), "alias" if other else "exact")
-        order = sorted(options.values(), key=lambda o: (-o.score, -self._degree[o.entity]))
+        order = sorted(
+            options.values(), key=lambda o: (-o.score, -self.vocabulary.degree[o.entity])
+        )
         return Mention(first, last, tuple(order[:6]), tuple(sorted(beside)))
 
     def _loose(self, cues: Cues, taken: set[int], index: _Index) -> list[Mention]:
@@ -366,7 +368,8 @@ class TopicFinder:
             for place in range(len(folded))
         ]
         found: list[Mention] = []
-        familiar = functools.cache(lambda word: self._familiar(word, index))
+        # A word of the graph's, or a form of one that speaks of its schema.
+        familiar = functools.cache(lambda word: word in index.known or self._of_schema(word))
         for first in range(len(folded)):
             check()
             for last in range(first, min(first + 5, len(folded))):
@@ -389,10 +392,6 @@ class TopicFinder:
             if all(mention.last < k.first or k.last < mention.first for k in kept):
                 kept.append(mention)
         return kept
-
-    def _familiar(self, word: str, index: _Index) -> bool:
-        """Whether a word is one of the graph's, or a form of one that speaks of its schema."""
-        return word in index.known or self._of_schema(word)
 
     def _of_schema(self, word: str) -> bool:
         """Whether a word is a form of one that speaks of the graph's relations or classes."""

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -16,16 +16,14 @@ from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
     says_kind,
-    wider_classes,
     wider_codes,
 )
-from jaxkg.systems.reader.language.elsewhere import Elsewhere
-from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
-from jaxkg.systems.reader.language.names import relation_wordings
+from jaxkg.systems.reader.language.names import relation_wordings, spelt_out
 from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
 from jaxkg.words import is_blank, relation_words, singular
 
@@ -82,7 +80,6 @@ class Vocabulary:
         sorts: these sorts.
         under: the classes below a class, itself among them, where there are any.
         type_codes: relation codes that lead to a class; wider_codes, to a wider class.
-        names: place in the graph of each surface key, see `jaxkg.systems.reader.language.names`.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -96,42 +93,36 @@ class Vocabulary:
         self.values = Values(kg, elsewhere and elsewhere.kinds(), units)
         self.values.units |= units
         triples = np.asarray(kg.triples)
-        order = np.argsort(triples[:, 1], kind="stable")
-        first = np.searchsorted(triples[order, 1], np.arange(kg.num_relations + 1))
+        self._order = np.argsort(triples[:, 1], kind="stable")
+        self._first = np.searchsorted(triples[self._order, 1], np.arange(kg.num_relations + 1))
         heads = np.bincount(triples[:, 0], minlength=kg.num_entities) > 0
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
-            rows = order[first[code] : first[code + 1]]
+            rows = self._rows(code)
             ends = triples[rows, 2]
             wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), ends=ends)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             standard = bool(_TYPED.search(kg.relations[code]))
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
-        self._keep_types(np.split(triples[order, 0], first[1:-1]))
+        self._keep_types()
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]
         self.classes: dict[int, np.ndarray] = {}
         grouped: dict[int, list[np.ndarray]] = defaultdict(list)
-        for code in self.type_codes:
-            rows = order[first[code] : first[code + 1]]
-            rows = rows[np.argsort(triples[rows, 2], kind="stable")]
-            cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
-            for some in np.split(rows, cuts) if len(rows) else ():
-                kind = int(triples[some[0], 2])
-                if not _META.search(kg.entity_ids[kind]):
-                    grouped[kind].append(triples[some, 0])
+        for kind, members in self._classes_told():
+            if not _META.search(kg.entity_ids[kind]):
+                grouped[kind].append(members)
         types = [c for c in self.type_codes if kg.relations[c] in self.hierarchies]
         self.wider_codes = wider_codes([one.wordings for one in self.relations], types)
-        wider = wider_classes(triples, self.wider_codes)
-        self.under, self._wider = classes_below(wider, set(grouped))
+        self.under, self._wider = classes_below(triples, self.wider_codes, set(grouped))
         some = {kind: (kind,) for kind in grouped} | self.under
         for kind, below in some.items():
             rows = [members for k in below for members in grouped.get(k, ())]
             self.classes[kind] = distinct(np.concatenate(rows))
         self.relations = [
-            self._without_class(relation, triples[order[first[code] : first[code + 1]], 0])
+            self._without_class(relation, triples[self._rows(code), 0])
             for code, relation in enumerate(self.relations)
         ]
         self.sorts: dict[int, Sort] = {}
@@ -142,18 +133,11 @@ class Vocabulary:
             for code, relation in enumerate(self.relations)
             if relation.tails == "thing"
             and any(_BOTH_WAYS.search(wording.lower()) for wording in relation.wordings)
-            and self._alike_ends(triples[order[first[code] : first[code + 1]]][:_SAMPLE])
+            and self._alike_ends(triples[self._rows(code)[:_SAMPLE]])
         }
         if self._elsewhere:
             self.symmetric = self._elsewhere.symmetric(self.symmetric)
         self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
-        self._order, self._first = order, first
-        self._keys: dict[str, np.ndarray] = {}
-        self._truths: dict[int, tuple[int, int] | None] = {}
-        self._domains: dict[int, np.ndarray] = {}
-        self._functional: dict[int, bool] = {}
-        self._class_words: dict[int, tuple[str, ...]] = {}
-        self._had: dict[int, dict[int, float]] = {}
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
         self._of_sort = self._by_member()
         self._kinds.clear()
@@ -229,11 +213,16 @@ class Vocabulary:
     @functools.cached_property
     def is_other_name(self) -> np.ndarray:
         """[N] bool: entities that are but other names of entities."""
-        degree = np.bincount(self.kg.triples[:, ::2].ravel(), minlength=self.kg.num_entities)
         named = np.zeros(self.kg.num_entities, np.int64)
         for code in self._alias_codes:
             np.add.at(named, self.kg.triples[self._rows(code), 2], 1)
-        return (named > 0) & (named == degree)
+        return (named > 0) & (named == self.degree)
+
+    @functools.cached_property
+    def degree(self) -> np.ndarray:
+        """[N] facts of each entity, those of itself twice."""
+        ends = np.asarray(self.kg.triples)[:, ::2]
+        return np.bincount(ends.ravel(), minlength=self.kg.num_entities)
 
     @functools.cached_property
     def predicates(self) -> np.ndarray:
@@ -242,11 +231,9 @@ class Vocabulary:
         if not len(statements.node):
             return np.empty(0, np.int64)
         code = self.kg.relation_code(statements.relations[1])
-        named, degree = (
-            np.bincount(nodes.ravel(), minlength=self.kg.num_entities)
-            for nodes in (self.kg.triples[self._rows(code), 2], self.kg.triples[:, ::2])
-        )
-        return np.flatnonzero((named > 0) & (named == degree))
+        tails = self.kg.triples[self._rows(code), 2]
+        named = np.bincount(tails, minlength=self.kg.num_entities)
+        return np.flatnonzero((named > 0) & (named == self.degree))
 
     @functools.cached_property
     def is_relation(self) -> np.ndarray:
@@ -268,12 +255,19 @@ class Vocabulary:
 
     def _meta_classes(self) -> Iterator[tuple[int, np.ndarray]]:
         """Classes that standards have for relations and classes, each with what is of it."""
+        for kind, members in self._classes_told():
+            if _META.search(self.kg.entity_ids[kind]):
+                yield kind, members
+
+    def _classes_told(self) -> Iterator[tuple[int, np.ndarray]]:
+        """Classes, each with what a relation that leads to them says is of it."""
+        triples = np.asarray(self.kg.triples)
         for code in self.type_codes:
             rows = self._rows(code)
-            ends = self.kg.triples[rows, 2]
-            for kind in np.unique(ends).tolist():
-                if _META.search(self.kg.entity_ids[kind]):
-                    yield kind, self.kg.triples[rows[ends == kind], 0]
+            rows = rows[np.argsort(triples[rows, 2], kind="stable")]
+            cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
+            for some in np.split(rows, cuts) if len(rows) else ():
+                yield int(triples[some[0], 2]), triples[some, 0]
 
     @functools.cached_property
     def of_schema(self) -> list[int]:
@@ -326,16 +320,15 @@ class Vocabulary:
             found += [(self.kg.name(tail), head, True) for head, tail in pairs]
         return found
 
+    @cached_method
     def had(self, kind: int) -> dict[int, float]:
         """Relation codes that entities of a class have, with the share that has each."""
-        if kind not in self._had:
-            told = self._elsewhere and self._elsewhere.had(kind, self.sorts.get(kind))
-            if told is None:
-                some = self.classes[kind][:_HAVING]
-                codes = [code for code in self.around.ends(some) if not self.role(code)]
-                told = {c: float(np.isin(some, self.domain(c)).mean()) for c in codes}
-            self._had[kind] = told
-        return self._had[kind]
+        told = self._elsewhere and self._elsewhere.had(kind, self.sorts.get(kind))
+        if told is not None:
+            return told
+        some = self.classes[kind][:_HAVING]
+        codes = [code for code in self.around.ends(some) if not self.role(code)]
+        return {c: float(np.isin(some, self.domain(c)).mean()) for c in codes}
 
     def kinds_of(self, node: int) -> tuple[int, ...]:
         """Classes of an entity, or its sorts."""
@@ -353,37 +346,32 @@ class Vocabulary:
             self._kinds[node] = tuple(kinds)
         return self._kinds[node]
 
+    @cached_method
     def class_words(self, kind: int) -> tuple[str, ...]:
         """A class in words: its names, and "person" or "place" where its entities are such."""
-        if kind not in self._class_words:
-            if kind in self.sorts:
-                self._class_words[kind] = self.sorts[kind].words
-            elif self._elsewhere and (told := self._elsewhere.class_words(kind)):
-                self._class_words[kind] = told
-            else:
-                words = [relation_words(n) for n in self.class_names(kind)]
-                names = [*words, *map(spelt_out, words)]
-                codes = self.around.ends(self.classes[kind][:_MEMBERS])
-                general = general_sort(self.kg, list(codes), self.wordings)
-                self._class_words[kind] = tuple(
-                    dict.fromkeys([*names, general] if general else names)
-                )
-        return self._class_words[kind]
+        if kind in self.sorts:
+            return self.sorts[kind].words
+        if self._elsewhere and (told := self._elsewhere.class_words(kind)):
+            return told
+        words = [relation_words(n) for n in self.class_names(kind)]
+        names = [*words, *map(spelt_out, words)]
+        codes = self.around.ends(self.classes[kind][:_MEMBERS])
+        general = general_sort(self.kg, list(codes), self.wordings)
+        return tuple(dict.fromkeys([*names, general] if general else names))
 
     def general(self, kind: int) -> str:
         """ "person" or "place" where the entities of a class are such, else ""."""
         last = self.class_words(kind)[-1]
         return last if last in ("person", "place") else ""
 
+    @cached_method
     def parts(self, code: int) -> frozenset[int]:
         """Classes that part those who have a relation to things of a class, as tables part the rows
         that refer to others; none where one is of two or of none, and of very many classes."""
-        if code not in self._parts:
-            heads, tails = (self._class_of[self.domain(c)] for c in (code, self.inverse(code)))
-            parts = frozenset(distinct(heads).tolist())
-            apart = 1 < len(parts) <= _TABLES and min(parts) >= 0 and (tails[:1] != -1).all()
-            self._parts[code] = parts if apart else frozenset()
-        return self._parts[code]
+        heads, tails = (self._class_of[self.domain(c)] for c in (code, self.inverse(code)))
+        parts = frozenset(distinct(heads).tolist())
+        apart = 1 < len(parts) <= _TABLES and min(parts) >= 0 and (tails[:1] != -1).all()
+        return parts if apart else frozenset()
 
     @functools.cached_property
     def _class_of(self) -> np.ndarray:
@@ -393,10 +381,6 @@ class Vocabulary:
             if kind not in self.sorts:
                 only[members] = np.where(only[members] == -1, kind, -2)
         return only
-
-    @functools.cached_property
-    def _parts(self) -> dict[int, frozenset[int]]:
-        return {}
 
     def is_of_persons(self, kind: int) -> bool:
         """Whether the entities of a class are persons, as their relations or its names say."""
@@ -421,12 +405,11 @@ class Vocabulary:
         """What a relation code leads to, see `Relation`."""
         return self.relations[code].tails if code < self.kg.num_relations else "thing"
 
-    def _keep_types(self, by_relation: Sequence[np.ndarray]) -> None:
+    def _keep_types(self) -> None:
         """Make ordinary what is called "type" of things that are a something else, or of rows
-        without names: the type of a sensor, which is a sensor. `by_relation` are the heads of the
-        facts of each."""
+        without names: the type of a sensor, which is a sensor."""
         types = [c for c, relation in enumerate(self.relations) if relation.role == "type"]
-        heads = {code: distinct(by_relation[code]) for code in types}
+        heads = {code: distinct(self.kg.triples[self._rows(code), 0]) for code in types}
         whole = [code for code in types if says_kind(self.relations[code].wordings)]
         for code in types:
             sorted_so = any(np.isin(heads[code], heads[other]).all() for other in whole)
@@ -453,11 +436,10 @@ class Vocabulary:
         units = self.values.units.get(self.kg.relation_name(code), ())
         return kind == "date" or (kind == "number" and len(units) == 1)
 
+    @cached_method
     def order_keys(self, kind: str) -> np.ndarray:
         """[N] int64, see `jaxkg.kg.queries.sets.order_keys`."""
-        if kind not in self._keys:
-            self._keys[kind] = order_keys(self.values, kind)
-        return self._keys[kind]
+        return order_keys(self.values, kind)
 
     def measured(self, nodes: np.ndarray, code: int) -> tuple[np.ndarray, np.ndarray]:
         """(entity, end) for each value of a relation of numbers or dates that these have."""
@@ -465,45 +447,132 @@ class Vocabulary:
         there = self.order_keys(self.ends_kind(code))[ends] != NONE_KEY
         return source[there], ends[there]
 
+    @cached_method
     def truths(self, code: int) -> tuple[int, int] | None:
         """The entities for true and for false that a relation code leads to, -1 for one that it
         never does; None where it leads to anything else."""
-        if code not in self._truths:
-            found: tuple[int, int] | None = None
-            if code < self.kg.num_relations and self._first[code] < self._first[code + 1]:
-                ends = np.unique(self.kg.triples[self._rows(code), 2])
-                names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
-                if len(ends) < 3 and names.keys() == _BITS:
-                    found = names["1"], names["0"]
-                elif len(ends) < 3 and names.keys() <= {*_TRUE, *_FALSE}:
-                    true, false = (
-                        next((names[word] for word in some if word in names), -1)
-                        for some in (_TRUE, _FALSE)
-                    )
-                    found = true, false
-            self._truths[code] = found
-        return self._truths[code]
+        if code >= self.kg.num_relations or not len(self._rows(code)):
+            return None
+        ends = np.unique(self.kg.triples[self._rows(code), 2])
+        names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
+        if len(ends) < 3 and names.keys() == _BITS:
+            return names["1"], names["0"]
+        if len(ends) > 2 or not names.keys() <= {*_TRUE, *_FALSE}:
+            return None
+        true, false = (
+            next((names[word] for word in some if word in names), -1) for some in (_TRUE, _FALSE)
+        )
+        return true, false
 
+    @cached_method
     def functional(self, code: int) -> bool:
         """Whether a relation code leads from everything to one thing at most."""
-        if code not in self._functional and self._elsewhere:
-            told = self._elsewhere.functional(code)
-            if told is not None:
-                self._functional[code] = told
-        if code not in self._functional:
-            relation = code % self.kg.num_relations
-            facts = len(self._rows(relation))
-            both = relation in self.symmetric
-            self._functional[code] = not both and len(self.domain(code)) == facts > 0
-        return self._functional[code]
+        told = self._elsewhere and self._elsewhere.functional(code)
+        if told is not None:
+            return told
+        relation = code % self.kg.num_relations
+        both = relation in self.symmetric
+        return not both and len(self.domain(code)) == len(self._rows(relation)) > 0
 
+    @cached_method
     def domain(self, code: int) -> np.ndarray:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
-        if code not in self._domains:
-            rows = self._rows(relation)
-            self._domains[code] = distinct(self.kg.triples[rows, 2 if back else 0])
-        return self._domains[code]
+        return distinct(self.kg.triples[self._rows(relation), 2 if back else 0])
+
+
+class Elsewhere:
+    """A sample's vocabulary in the numbers of a part; what the sample has nothing of it leaves out.
+
+    A part alone misleads: its three persons may all have a spouse, one of its titles be a number.
+
+    Args:
+        kg: the part.
+        told: the vocabulary of the sample.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, told: Vocabulary) -> None:
+        self.told, self._kg = told, kg
+        sampled = told.kg
+        there = {name: row for row, name in enumerate(sampled.relations)}
+        self.row = {at: there[name] for at, name in enumerate(kg.relations) if name in there}
+        """Relations of the part as the sample numbers them."""
+        self._here = {
+            row + back * sampled.num_relations: at + back * kg.num_relations
+            for at, row in self.row.items()
+            for back in (0, 1)
+        }
+        """Relation codes of the part by those of the sample."""
+        self._there = {code: other for other, code in self._here.items()}
+
+    def kinds(self) -> dict[str, str | None]:
+        """Of values, see `jaxkg.kg.queries.values.Values`."""
+        known = self.told.values.relation_kinds
+        return {self._kg.relations[at]: known.get(self._kg.relations[at]) for at in self.row}
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Of numbers, likewise."""
+        known = self.told.values.units
+        return {name: known[name] for name in self.kinds() if name in known}
+
+    def symmetric(self, own: set[int]) -> set[int]:
+        """Relations that hold both ways.
+
+        Args:
+            own: what the part takes for such.
+        """
+        told = {at for at, row in self.row.items() if row in self.told.symmetric}
+        return told | (own - self.row.keys())
+
+    def functional(self, code: int) -> bool | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        there = self._there.get(code)
+        return None if there is None else self.told.functional(there)
+
+    def class_words(self, kind: int) -> tuple[str, ...] | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        for row in self.told.kg.entity_ids.rows(self._kg.entity_ids[kind]):
+            if row in self.told.classes:
+                return self.told.class_words(row)
+        return None
+
+    def had(self, kind: int, sort: Sort | None) -> dict[int, float] | None:
+        """See `Vocabulary`; None where the sample does not tell.
+
+        Args:
+            kind: class of the part.
+            sort: that it is, where it is one.
+        """
+        if sort is not None:
+            rows = [k for k, other in self.told.sorts.items() if other.names == sort.names]
+        else:
+            rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
+        for row in rows:
+            if row in self.told.classes:
+                shares = self.told.had(row).items()
+                return {self._here[code]: share for code, share in shares if code in self._here}
+        return None
+
+    def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:
+        """The sample's sorts, with those of the part that are of them.
+
+        Args:
+            domain: entities that a relation code leaves.
+        """
+
+        def here(codes: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(self._here[code] for code in codes if code in self._here)
+
+        found = []
+        for sort in self.told.sorts.values():
+            every = here(sort.every)
+            if not every:  # most of a large schema are not here
+                continue
+            members = distinct(np.concatenate(list(map(domain, every))))
+            if len(members):
+                codes = here(sort.codes) or every
+                found.append(dataclasses.replace(sort, codes=codes, members=members, every=every))
+        return found
 
 
 @functools.lru_cache(maxsize=2)

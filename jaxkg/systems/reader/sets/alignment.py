@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxkg.limits import LIMITS, cut
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.opposites import turned
@@ -91,7 +92,6 @@ class Alignment:
 
     Attributes:
         notes: which of its phrases are not encoded.
-        relations, classes: those of a graph that were aligned already, see `sets.paths.quick`.
     """
 
     def __init__(self, cues: Cues, masked: set[int], labels: Labels) -> None:
@@ -110,10 +110,6 @@ class Alignment:
                     self.phrases.append((first, last))
         self.notes = cut(len(self.phrases), LIMITS.phrases, "phrases")
         self.phrases = self.phrases[: LIMITS.phrases]
-        self.relations: dict[int, Aligned] = {}
-        self.classes: dict[int, Aligned] = {}
-        self._aligned: dict[tuple[str, ...], Aligned] = {}
-        self._often: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._compared = 0
         self._batches: list[_Batch] = []
         self._batch_of: dict[tuple[str, ...], tuple[int, int]] = {}
@@ -137,13 +133,12 @@ class Alignment:
             places[stem(self.words[place])].append(place)
         return [tuple(some) for some in places.values() if len(some) > 1]
 
+    @cached_method
     def often(self, wordings: tuple[str, ...]) -> tuple[int, ...]:
         """How often each word is there that is there more than once and speaks of an element."""
-        if wordings not in self._often:
-            cover = self.of(wordings).cover
-            said = (places for places in self.repeated if cover[list(places)].min() >= SPEAKS)
-            self._often[wordings] = tuple(map(len, said))
-        return self._often[wordings]
+        cover = self.of(wordings).cover
+        said = (places for places in self.repeated if cover[list(places)].min() >= SPEAKS)
+        return tuple(map(len, said))
 
     @functools.cached_property
     def groups(self) -> int:
@@ -183,13 +178,12 @@ class Alignment:
             self._batches.append(self._align(new))
             self._batch_of.update((group, (place, row)) for row, group in enumerate(new))
 
+    @cached_method
     def of(self, wordings: tuple[str, ...]) -> Aligned:
         """An element of a query graph by its wordings."""
-        if wordings not in self._aligned:
-            self.prepare([wordings])
-            place, row = self._batch_of[wordings]
-            self._aligned[wordings] = self._batches[place].one(row)
-        return self._aligned[wordings]
+        self.prepare([wordings])
+        place, row = self._batch_of[wordings]
+        return self._batches[place].one(row)
 
     def closeness(self, groups: Sequence[tuple[str, ...]]) -> np.ndarray:
         """[G] cosine of the best phrase, or the share of an element's own words that is said."""

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -113,6 +113,13 @@ class Asked:
         words = self.cues.words
         most = LIMITS.sentence
         return words.text if len(words.spans) <= most else words.text[: words.spans[most - 1][1]]
+
+    @property
+    def options(self) -> Iterator[tuple[tuple[int, int], int]]:
+        """Whom each mention may name: places of the mention and the option, and the entity."""
+        for place, mention in enumerate(self.mentions):
+            for at, option in enumerate(mention.options):
+                yield (place, at), option.entity
 
     @functools.cached_property
     def pairs(self) -> list[tuple[int, int]]:

@@ -11,8 +11,9 @@ import numpy as np
 from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.paths.walks import FURTHEST, Walks, named_classes, ranked
+from jaxkg.systems.reader.sets.walks import FURTHEST, Walks, named_classes, ranked
 
 _CLASSES = 2_000
 """Classes up to which all are compared with the words of a question."""
@@ -37,20 +38,11 @@ class Candidates(Walks):
     def all(self, asked: Asked) -> list[Candidate]:
         """Paths, classes and joins; operators are put around them by `Operators`."""
         paths: list[list[Candidate]] = []
-        hops = self._hops
+        hops, most = self.settings.hops, self.settings.looked_at
         hops += asked.alignment.groups > hops  # a question that says more may ask for more
-        for place, mention in enumerate(asked.mentions):
-            some: list[Candidate] = []
-            for at, option in enumerate(mention.options):
-                check()
-                start = Candidate(
-                    Entities((self.kg.entity_ids[option.entity],)),
-                    np.array([option.entity]),
-                    topics=((place, at),),
-                    explained=frozenset(mention.beside),
-                    legs=((place, ()),),
-                )
-                some += self.paths(asked, start, hops, self._looked_at)
+        for place in range(len(asked.mentions)):
+            starts = self.topics(asked, place)
+            some = [path for start in starts for path in self.paths(asked, start, hops, most)]
             paths.append(self._wanted(ranked(some)))
         joins = [*self.joins(asked, paths), *self._met(asked)]
         singles = [c for some in paths for c in some]
@@ -68,7 +60,7 @@ class Candidates(Walks):
         kept += [path for path in further if (path.legs, path.ends.tobytes()) not in walked]
         from_classes = self.from_classes(asked, classes)
         every = self.marked(asked, classes)
-        return ranked([*best[: self._looked_at], *kept, *every, *from_classes])
+        return ranked([*best[:most], *kept, *every, *from_classes])
 
     def _parted(self, paths: list[Candidate], kinds: set[int]) -> list[Candidate]:
         """What one relation leads back to, a class at a time, but for those of `kinds`: of a stage
@@ -84,31 +76,33 @@ class Candidates(Walks):
         """Those of one topic that something is made of, of its paths, the best first."""
         short = [path for path in paths if len(path.relations) - path.through <= 2]
         near = [path for path in short if len(path.relations) <= 1]
-        some = (*paths[: max(_BEST, self._looked_at)], *short[:_SHORT], *near[:_NEXT])
+        some = (*paths[: max(_BEST, self.settings.looked_at)], *short[:_SHORT], *near[:_NEXT])
         wanted = set(map(id, some))
         return [path for path in paths if id(path) in wanted]
+
+    def topics(self, asked: Asked, place: int | None = None) -> Iterator[Candidate]:
+        """Whom each mention, or the one at a place, may name, as paths of no relations yet."""
+        for topic, entity in asked.options:
+            if place is None or place == topic[0]:
+                check()
+                yield Candidate(
+                    Entities((self.kg.entity_ids[entity],)),
+                    np.array([entity]),
+                    topics=(topic,),
+                    explained=frozenset(asked.mentions[topic[0]].beside),
+                    legs=((topic[0], ()),),
+                )
 
     def rows(self, asked: Asked, place: int) -> list[Candidate]:
         """What joins a topic to others, by its place: the rows of sales that a customer is in."""
         found = []
-        for at, option in enumerate(asked.mentions[place].options):
-            topic, start = Entities((self.kg.entity_ids[option.entity],)), np.array([option.entity])
-            if self.vocabulary.around.degree(start) > self._edges:
+        for topic in self.topics(asked, place):
+            if self.vocabulary.around.degree(topic.ends) > self.settings.edges:
                 asked.cut = True
                 continue
-            for code, rows in self.reached(start).items():
+            for code, rows in self.reached(topic.ends).items():
                 if self.joins_others(int(rows[0])) and not self.vocabulary.role(code):
-                    found.append(
-                        Candidate(
-                            self.step(topic, code),
-                            rows,
-                            relations=(code,),
-                            topics=((place, at),),
-                            explained=frozenset(asked.mentions[place].beside),
-                            legs=((place, (code,)),),
-                            last=code,
-                        )
-                    )
+                    found.append(self.walked(topic, code, rows))
         return self.marked(asked, found)
 
     def row_sets(self, asked: Asked) -> list[Candidate]:
@@ -147,7 +141,7 @@ class Candidates(Walks):
                 outer = [p for p in pairs[:40] if all(m != third for m, _ in p.topics)]
                 near = [p for p in paths[third] if len(p.relations) <= 1][:_NEXT]
                 triples.append(self._meet(outer, near))
-        most = max(_BEST, self._looked_at)
+        most = max(_BEST, self.settings.looked_at)
         joined = [*pairs, *self.best(asked, itertools.chain.from_iterable(triples), most)]
         joined = ranked(joined)[:most]
         further = [f for join in joined[:15] for f in self.paths(asked, join, 1)]
@@ -188,22 +182,17 @@ class Candidates(Walks):
             own = Step(own, self._back(self.vocabulary.wider_codes), closure="*")
         return Step(own, self._back(self._types(kind)))
 
+    @cached_method
     def _types(self, kind: int) -> list[int]:
         """The relation that leads to a class from all of it; else all that lead there."""
         if len(self.vocabulary.type_codes) == 1:
             return self.vocabulary.type_codes
-        if kind not in self._types_known:
-            kinds, back = self.vocabulary.under.get(kind, (kind,)), self.vocabulary.inverse
-            ends = self.vocabulary.around.ends(np.array(kinds))
-            codes = [code for code in self.vocabulary.type_codes if back(code) in ends]
-            size = len(self.vocabulary.classes[kind])
-            whole = [code for code in codes if len(ends[back(code)]) == size]
-            self._types_known[kind] = whole[:1] or codes
-        return self._types_known[kind]
-
-    @functools.cached_property
-    def _types_known(self) -> dict[int, list[int]]:
-        return {}
+        kinds, back = self.vocabulary.under.get(kind, (kind,)), self.vocabulary.inverse
+        ends = self.vocabulary.around.ends(np.array(kinds))
+        codes = [code for code in self.vocabulary.type_codes if back(code) in ends]
+        size = len(self.vocabulary.classes[kind])
+        whole = [code for code in codes if len(ends[back(code)]) == size]
+        return whole[:1] or codes
 
     def _back(self, codes: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.kg.relation_name(self.vocabulary.inverse(code)) for code in codes)
@@ -264,6 +253,17 @@ class Candidates(Walks):
         named = named_classes(asked)
         hops = [1 + (some.classes[0] in named) for some in classes]
         return [p for some, most in zip(classes, hops) for p in self.paths(asked, some, most)]
+
+
+class Finder:
+    """Finds readings of one kind.
+
+    Args:
+        find: what finds the sets that they are made of.
+    """
+
+    def __init__(self, find: Candidates) -> None:
+        self.find, self.kg, self.vocabulary = find, find.kg, find.vocabulary
 
 
 def _within(ends: np.ndarray, members: np.ndarray) -> np.ndarray:

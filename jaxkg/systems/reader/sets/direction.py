@@ -12,7 +12,7 @@ from jaxkg.systems.reader.language.lexicon.stems import is_past, stem
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 
 _PARTICLE_WORDS = "for to with of under on in at from für zu mit bei in an auf aus über"
 _PARTICLES = frozenset(_PARTICLE_WORDS.split())
@@ -59,10 +59,8 @@ def directions(asked: Asked, candidate: Candidate, find: Candidates) -> tuple[fl
 def is_reversed(
     asked: Asked, best: Candidate, others: Sequence[Candidate], find: Candidates
 ) -> bool:
-    """Whether a reading walks against the verbs of its question, and the inverse finds other ends.
-
-    A relation that is walked either way has none.
-    """
+    """Whether a reading walks against the verbs of its question, and the inverse finds other
+    ends."""
     return sum(directions(asked, best, find)) < 0 and _has_inverse(best, others, find)
 
 
@@ -76,9 +74,6 @@ def is_undirected(
 
 
 def _has_inverse(best: Candidate, others: Sequence[Candidate], find: Candidates) -> bool:
-    half = find.kg.num_relations
-    if any(code >= 2 * half for _, codes in best.legs for code in codes):
-        return False
     legs = inverse_legs(best, find)
     return any(
         other.legs == legs
@@ -168,11 +163,6 @@ def _past_articles(words: list[str], at: int) -> int:
     return at
 
 
-def _is_done(before: list[str]) -> bool:
-    """Whether a past form after these words tells what is done to something: "has it been sold"."""
-    return not _BE.isdisjoint(before)
-
-
 def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float) -> float:
     """1 where a verb is walked as it is told of what stands at a place, -1 the other way."""
     label = find.wordings(code)[0]
@@ -184,6 +174,7 @@ def _directed(asked: Asked, find: Candidates, code: int, at: float, told: float)
         return 0.0  # "Anna's boss" says "reports to" by a noun
     agent = any(word in _BY for word in folded[int(told) : int(told) + 3])
     if label.split()[-1] not in _PARTICLES:  # what "is located in" a place is told by its form
-        agent |= is_past(folded[int(told)]) and _is_done(folded[max(0, int(told) - 4) : int(told)])
+        done = not _BE.isdisjoint(folded[max(0, int(told) - 4) : int(told)])  # "has it been sold"
+        agent |= is_past(folded[int(told)]) and done
     acts, passive = (at < told) != agent, label.split()[-1] in _BY
     return 1.0 if (acts == passive) == (code >= find.kg.num_relations) else -1.0

@@ -20,27 +20,26 @@ from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import NOW
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Candidates, Finder
 
 _PATHS = 40
 """Paths, the best, whose facts are looked at."""
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 
 
-class Facts:
+class Facts(Finder):
     """Readings that demand or return what is said of the last fact of a path.
 
     Args:
-        candidates: what finds the paths.
+        find: what finds the paths.
         today: the date that "now" is; "" takes the machine's.
 
     Raises:
         JaxkgError: that is no date.
     """
 
-    def __init__(self, candidates: Candidates, today: str = "") -> None:
-        self.find, self.kg = candidates, candidates.kg
-        self.vocabulary, self.sets = candidates.vocabulary, candidates.sets
+    def __init__(self, find: Candidates, today: str = "") -> None:
+        super().__init__(find)
         if today and ((days := as_date(today)) is None or days[0] >= CLOCK):
             raise JaxkgError(f"today={today}: no date; write it as 2015-03-01")
         self.today = today
@@ -158,12 +157,7 @@ class Facts:
     def _told(self, asked: Asked, path: Candidate) -> Iterator[Candidate]:
         """What is told of the facts, and those of which something is told that is named."""
         used = {mention for mention, _ in path.topics}
-        others = [
-            ((m, o), option.entity)
-            for m, mention in enumerate(asked.mentions)
-            for o, option in enumerate(mention.options)
-            if m not in used
-        ]
+        others = [(topic, entity) for topic, entity in asked.options if topic[0] not in used]
         for code in self._qualifiers[path.last % self.kg.num_relations]:
             name, kind = self.kg.relation_name(code), self.vocabulary.ends_kind(code)
             said = asked.alignment.said(self.find.wordings(code)) is not None
@@ -218,6 +212,6 @@ class Facts:
 
     def _made(self, path: Candidate, query: Node, **fields: Any) -> Iterator[Candidate]:
         """A reading of what a query graph finds, where that is anything."""
-        ends = self.sets.derive(query).nodes
+        ends = self.find.sets.derive(query).nodes
         if len(ends):
             yield path._replace(query=query, ends=ends.astype(np.int64), **fields)

@@ -12,35 +12,21 @@ from jaxkg.systems.reader.language.lexicon.stems import alike
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
 from jaxkg.words import singular
 
-_MANY = 2_000
-"""Entities of a set whose relations are looked at."""
 _FEW = 200
 """Relations up to which every one of a graph is looked at."""
 _DENIED = 4
 """Relations that are denied, the first ones."""
 _FORM = 0.85
 """Likeness from which on a word is a form of a class's name."""
-_SPOKEN_OF = 0.5
-"""Fit from which on a relation of true and false is taken as named."""
 _NAMED = 0.6
 """The same where it alone tells of what is spoken."""
 
 
-class Holding:
-    """Readings that keep of a set what holds.
-
-    Args:
-        measured: what knows how well relations agree with words.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured = measured
-        self.find = measured.find
-        self.kg = measured.kg
-        self.vocabulary = measured.vocabulary
+class Holding(MeasuredFinder):
+    """Readings that keep of a set what holds."""
 
     def _codes(self) -> list[int]:
         """Relations of true and false."""
@@ -72,17 +58,17 @@ class Holding:
             if (told := [w for w in words if singular(w.lower()) not in self.vocabulary.kind_words])
             and len(told) < len(words)
         ]
-        if fit < _SPOKEN_OF or not rest:
+        if fit < SPOKEN_OF or not rest:
             return fit
         return min(fit, asked.alignment.of(tuple(map(" ".join, rest))).fit)
 
     def all(self, asked: Asked, base: Candidate) -> Iterator[Candidate]:
         """Those of a set for which a relation of true and false says true: "which allow dogs"."""
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+        for code in self.vocabulary.around.ends(base.ends[:MANY]):
             told = self.vocabulary.truths(code)
             fit = self.fit(asked, code) if told else 0.0
             denied = bool(told) and asked.alignment.denied(self.find.wordings(code))
-            if not told or fit < _SPOKEN_OF or told[denied] < 0:
+            if not told or fit < SPOKEN_OF or told[denied] < 0:
                 continue
             nodes, ends = self.vocabulary.around.pairs(base.ends, code)
             kept = np.unique(nodes[ends == told[denied]])
@@ -96,7 +82,7 @@ class Holding:
         trainer"; where no set is named, "who has no trainer?", of what is of their class."""
         for code, said in {**self._not_yet(asked), **denied(asked, self.find)}.items():
             named = any(mention.first not in said for mention in asked.classes)
-            kinds = self.find.ends_classes(self.vocabulary.domain(code)[:_MANY])
+            kinds = self.find.ends_classes(self.vocabulary.domain(code)[:MANY])
             own = () if named else map(self.find.class_set, kinds)
             yield from self._without((*bases, *own), code, said)
         total = self.kg.num_relations
@@ -126,7 +112,7 @@ class Holding:
         """Classes that are denied, "no repairs", "never repaired", with the places of the words."""
         cues, words = asked.cues, asked.cues.words.folded
         places = {
-            mention.kind: frozenset(range(mention.first, mention.last + 1))
+            mention.kind: frozenset(mention.words)
             for mention in asked.classes
             if cues.denied(mention.first)
         }

@@ -13,7 +13,7 @@ from jaxkg.kg.link.folding import split_words
 from jaxkg.kg.neighbourhood import spread
 from jaxkg.limits import looked_at
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.likeness import Spelt
+from jaxkg.systems.reader.language.lexicon.stems import Spelt
 from jaxkg.systems.reader.vectors import TextVectors
 
 SAID = 0.8

@@ -9,15 +9,8 @@ from typing import Any
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.query import (
-    Comparison,
-    Difference,
-    Domain,
-    Extreme,
-    Node,
-    Value,
-    Where,
-)
+from jaxkg.kg.queries.sets import foremost
+from jaxkg.query import Comparison, Difference, Domain, Extreme, Node, Value, Where
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.grades import NUMERALS, Grade
@@ -25,7 +18,7 @@ from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.units import in_unit, measures, same_measure, unit_of
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Finder
 from jaxkg.words import singular
 
 _COMPARES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
@@ -39,28 +32,20 @@ _LARGEST = 200_000
 _LOOKED_AT = 20
 _ALONE = 4
 """Numbers of a question that stand alone; more are a list of no meaning that is known."""
-_MANY = 2_000
+MANY = 2_000
+"""Entities of a set whose relations are looked at."""
 _NEAR = 0.25
 """Fit from which on what has a relation may be meant, beside those whose values are compared."""
 _IN_UNIT = 0.6
 """Fit of a relation that may be of what a unit measures."""
 _WHOLE = 0.8
 """Share of a label's words from which on a question says all of it."""
-_SPOKEN_OF = 0.5
-"""Fit from which on a relation of true and false is taken as named."""
+SPOKEN_OF = 0.5
+"""Fit from which on a relation is taken as named."""
 
 
-class Measured:
-    """Readings that compare values or counts.
-
-    Args:
-        candidates: what finds the sets.
-    """
-
-    def __init__(self, candidates: Candidates) -> None:
-        self.find = candidates
-        self.kg = candidates.kg
-        self.vocabulary = candidates.vocabulary
+class Measured(Finder):
+    """Readings that compare values or counts."""
 
     def largest(self, grade: Grade, code: int) -> bool:
         """Whether a gradable word asks for the largest values of a relation."""
@@ -69,7 +54,7 @@ class Measured:
 
     def _codes(self, nodes: np.ndarray) -> Iterator[int]:
         """Relations of numbers or dates that can be put in order and that these entities have."""
-        for code in self.vocabulary.around.ends(nodes[:_MANY]):
+        for code in self.vocabulary.around.ends(nodes[:MANY]):
             if self._measures(code):
                 yield code
 
@@ -190,10 +175,13 @@ class Measured:
 
     def _own(self, base: Candidate) -> list[int]:
         """Of everything that has a relation of values, this relation."""
-        if isinstance(base.query, Domain) and not base.classes:
-            codes = [self.kg.relation_code(name) for name in base.query.relations]
-            return [code for code in codes if self._measures(code)]
-        return []
+        return [code for code in self._domain(base) if self._measures(code)]
+
+    def _domain(self, base: Candidate) -> list[int]:
+        """Of everything that has relations, these."""
+        if not isinstance(base.query, Domain) or base.classes:
+            return []
+        return [self.kg.relation_code(name) for name in base.query.relations]
 
     def _first(
         self, asked: Asked, base: Candidate, grade: Grade, code: int, least: int
@@ -230,17 +218,12 @@ class Measured:
         self, base: Candidate, query: Extreme, grade: Grade, nodes: np.ndarray, keys: np.ndarray
     ) -> Candidate:
         """The first n, or the n-th alone, of nodes with a key each."""
-        order = np.sort(-keys if query.largest else keys)
-
-        def foremost(n: int) -> np.ndarray:
-            last = order[min(n, len(order)) - 1]
-            return nodes[(-keys if query.largest else keys) <= last]
-
         query = dataclasses.replace(query, n=grade.most)
-        ends, node = foremost(grade.most), query
+        ends, node = nodes[foremost(keys, query)], query
         if grade.nth and grade.most > 1:
             before = dataclasses.replace(query, n=grade.most - 1)
-            ends, node = np.setdiff1d(ends, foremost(grade.most - 1)), Difference(query, before)
+            ends = np.setdiff1d(ends, nodes[foremost(keys, before)])
+            node = Difference(query, before)
         picked = len(base.relations)
         return base._replace(query=node, ends=np.sort(ends), shape="extreme", picked=picked)
 
@@ -248,10 +231,7 @@ class Measured:
         """Which has the most of something."""
         if len(base.ends) > 2_000:
             return
-        own = []
-        if isinstance(base.query, Domain) and not base.classes:
-            own = [self.kg.relation_code(name) for name in base.query.relations]
-        for code in own or self.vocabulary.around.ends(base.ends):
+        for code in self._domain(base) or self.vocabulary.around.ends(base.ends):
             if self.vocabulary.ends_kind(code) != "thing" or self.vocabulary.role(code):
                 continue
             source, counted = self.vocabulary.around.pairs(base.ends, code)
@@ -308,7 +288,7 @@ class Measured:
             # Cars that are somebody's "usual car", where others have a value, too.
             if asked.alignment.letters(self.find.wordings(own))[1] >= _WHOLE:
                 return False
-        elif self.fit(asked, own, "") >= _SPOKEN_OF:
+        elif self.fit(asked, own, "") >= SPOKEN_OF:
             return False
         kinds = self.find.ends_classes(base.ends)
         return bool(set(kinds) & set(self.find.ends_classes(domain)))
@@ -320,7 +300,7 @@ class Measured:
         if not number or int(bound.low) > _COUNTED:
             return
         value = Value("number", str(int(bound.low)))  # "007" says 7
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+        for code in self.vocabulary.around.ends(base.ends[:MANY]):
             thing = self.vocabulary.ends_kind(code) == "thing" and not self.vocabulary.role(code)
             if not thing or self.vocabulary.functional(code):
                 continue
@@ -389,6 +369,18 @@ class Measured:
             days = there
         years = np.unique(days // 10000)
         return f"{years[0]}{text[1:]}" if len(years) == 1 else text
+
+
+class MeasuredFinder(Finder):
+    """Finds readings for which values are compared.
+
+    Args:
+        measured: what compares them.
+    """
+
+    def __init__(self, measured: Measured) -> None:
+        super().__init__(measured.find)
+        self.measured = measured
 
 
 def _best(nodes: np.ndarray, keys: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:

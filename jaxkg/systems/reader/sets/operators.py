@@ -1,4 +1,4 @@
-"""Counts, unions and exceptions around sets of things, and what is measured of them."""
+"""Counts, unions, exceptions, yes and no around sets of things, and what is measured of them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import defaultdict
 
 import numpy as np
 
-from jaxkg.query import Count, Difference, Entities, Extreme, Node, Union
+from jaxkg.query import Count, Difference, Entities, Exists, Extreme, Intersection, Node, Union
+from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Candidates, Finder
 from jaxkg.systems.reader.sets.holding import Holding
-from jaxkg.systems.reader.sets.matched import Matched
+from jaxkg.systems.reader.sets.labels import SAID
 from jaxkg.systems.reader.sets.measured import Measured
-from jaxkg.systems.reader.sets.pairs import Pairs
-from jaxkg.systems.reader.sets.whether import Whether
+from jaxkg.systems.reader.sets.pairs import Matched, Pairs
 
 _BASES = 40
 _HELD = 10
@@ -27,24 +27,23 @@ _WALKED_ON = 8
 _NAMED = 0.75
 """Score from which on a mention is what a question is about."""
 _NEITHER = {"neither", "weder"}
+_LOOKED_AT, _JOINS, _EXIST = 120, 20, 30
+_MEMBERS = 100
+_ALIKE_WORDS = "same both share shares shared and together common as also too und beide auch wie"
+_ALIKE = frozenset(_ALIKE_WORDS.split())
+"""Words without which nobody asks whether two have something of the same."""
 
 
-class Operators:
-    """Puts operators around candidates where the wording asks for them.
+class Operators(Finder):
+    """Puts operators around candidates where the wording asks for them."""
 
-    Args:
-        candidates: what finds the sets.
-    """
-
-    def __init__(self, candidates: Candidates) -> None:
-        self.find = candidates
-        self.kg = candidates.kg
-        self.vocabulary = candidates.vocabulary
-        self.measured = Measured(candidates)
+    def __init__(self, find: Candidates) -> None:
+        super().__init__(find)
+        self.measured = Measured(find)
         self.holding = Holding(self.measured)
         self.pairs = Pairs(self.measured)
         self.matched = Matched(self.measured)
-        self.whether = Whether(candidates)
+        self.whether = Whether(find)
 
     def all(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Candidates with operators; those without remain, too."""
@@ -100,7 +99,7 @@ class Operators:
         made += self._onwards(asked, made)
         if cues.count:
             counted = [*bases, *self.find.scored(asked, made)[:20]]
-            made += [self._count(asked, base) for base in counted if self._countable(base)]
+            made += [self._count(base) for base in counted if self._countable(base)]
         if not found and not made:  # "what's out on loan"
             made += measured.having(asked)
         if cues.yesno:
@@ -142,16 +141,11 @@ class Operators:
         """Bounds on the values of the topics themselves, or of their rows, also those that do not
         hold."""
         made = []
-        for i, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options):
-                topic = Candidate(
-                    query=Entities((self.kg.entity_ids[option.entity],)),
-                    ends=np.array([option.entity]),
-                    topics=((i, o),),
-                )
-                for bound in asked.cues.bounds:
-                    made += self.measured.bounded(asked, topic, bound, empty=True)
-                made += self.holding.all(asked, topic)
+        for start in self.find.topics(asked):
+            topic = start._replace(explained=frozenset(), legs=())
+            for bound in asked.cues.bounds:
+                made += self.measured.bounded(asked, topic, bound, empty=True)
+            made += self.holding.all(asked, topic)
         rows = self.find.row_sets(asked)[:_HELD] if asked.cues.bounds and asked.mentions else []
         for base, bound in itertools.product(rows, asked.cues.bounds):
             made += self.measured.bounded(asked, base, bound, empty=True)
@@ -175,12 +169,8 @@ class Operators:
         alone = base.shape == "path" and len(base.topics) == 1 and once and not base.classes
         return not base.result and not isinstance(base.node, Extreme) and not alone
 
-    def _count(self, asked: Asked, base: Candidate) -> Candidate:
-        return base._replace(
-            query=Count(base.node),
-            shape="count",
-            result=str(len(base.ends)),
-        )
+    def _count(self, base: Candidate) -> Candidate:
+        return base._replace(query=Count(base.node), shape="count", result=str(len(base.ends)))
 
     def _unions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """The same said of either of two topics."""
@@ -194,15 +184,7 @@ class Operators:
         for one, two in asked.pairs:
             for a, b in itertools.product(paths[one][:_EITHER], paths[two][:_EITHER]):
                 if a.relations == b.relations and a.classes == b.classes:
-                    made.append(
-                        a._replace(
-                            query=Union((a.node, b.node)),
-                            ends=np.union1d(a.ends, b.ends),
-                            topics=(*a.topics, *b.topics),
-                            shape="union",
-                            legs=(*a.legs, *b.legs),
-                        )
-                    )
+                    made.append(_either(a, b)._replace(shape="union", legs=(*a.legs, *b.legs)))
         return made
 
     def _exceptions(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
@@ -222,22 +204,21 @@ class Operators:
             classes = [*(c for c in apart if c.shape == "class"), *self._alike(own)]
             bases = [*classes, *(c for c in apart if c.shape != "class")][:_LEFT_OF]
             for base in bases if cues.except_at is not None else ():
-                for o, option in enumerate(asked.mentions[i].options):
-                    if option.entity in base.ends and len(base.ends) > 1:
-                        one = Entities((self.kg.entity_ids[option.entity],))
-                        ends = np.array([option.entity])
-                        made.append(self._without(base, ((i, o),), one, ends, ()))
-            both = self._neither(own, [p for p in paths if p.topics[0][0] > i][:_BASES])
+                for topic in self.find.topics(asked, i):
+                    if topic.ends[0] in base.ends and len(base.ends) > 1:
+                        made.append(self._without(base, topic.topics, topic.node, topic.ends, ()))
+            # What the same relation leads to from either: "neither A nor B".
+            others = [path for path in paths if path.topics[0][0] > i][:_BASES]
+            both = [_either(a, b) for a in own for b in others if a.relations == b.relations]
             words = set(cues.words.folded)
             # "Which are not in English or Latin".
             neither = _NEITHER & words or (bool(both) and cues.either and cues.except_at is None)
             for base in bases:
                 alike = [longer[base.relations]] if base.relations in longer else []
                 for path in both if neither else [*own, *alike]:
-                    others = {m for m, _ in path.topics}
-                    if self._comparable(base, path) and all(
-                        m not in others for m, _ in base.topics
-                    ):
+                    topics = {m for m, _ in path.topics}
+                    named = (m for m, _ in base.topics)
+                    if topics.isdisjoint(named) and self._comparable(base, path):
                         made.append(
                             self._without(base, path.topics, path.node, path.ends, path.relations)
                         )
@@ -252,19 +233,6 @@ class Operators:
         """Everything that has the relation of a path: "who works neither in A nor in B"."""
         codes = dict.fromkeys(self.vocabulary.inverse(path.last) for path in paths)
         return list(map(self.find.having, codes))
-
-    def _neither(self, own: list[Candidate], others: list[Candidate]) -> list[Candidate]:
-        """What the same relation leads to from either: "neither A nor B"."""
-        return [
-            a._replace(
-                query=Union((a.node, b.node)),
-                ends=np.union1d(a.ends, b.ends),
-                topics=(*a.topics, *b.topics),
-            )
-            for a in own
-            for b in others
-            if a.relations == b.relations
-        ]
 
     def _comparable(self, one: Candidate, other: Candidate) -> bool:
         """Whether two sets are of one sort, so that the one may be taken from the other."""
@@ -292,6 +260,15 @@ class Operators:
         )
 
 
+def _either(a: Candidate, b: Candidate) -> Candidate:
+    """What either of two readings leads to, as the first of them."""
+    return a._replace(
+        query=Union((a.node, b.node)),
+        ends=np.union1d(a.ends, b.ends),
+        topics=(*a.topics, *b.topics),
+    )
+
+
 def _alone(path: Candidate, mention: int) -> bool:
     """Whether a path of two steps starts from one mention."""
     return len(path.relations) == 2 and [m for m, _ in path.topics] == [mention]
@@ -302,3 +279,105 @@ def _left_out(asked: Asked, at: int) -> list[int]:
     after = [i for i, mention in enumerate(asked.mentions) if mention.first > at]
     before = [i for i, mention in enumerate(asked.mentions) if mention.last < at]
     return after or (before[-1:] if len(before) > 1 or asked.cues.goes_on(at) else [])
+
+
+class Whether(Finder):
+    """Readings that are answered by yes or no."""
+
+    def all(
+        self, asked: Asked, found: list[Candidate], filtered: list[Candidate]
+    ) -> list[Candidate]:
+        """All of them.
+
+        Args:
+            asked: the question.
+            found: readings without operators.
+            filtered: those with a bound on a value.
+        """
+        words = asked.cues.words.folded
+        alike = not _ALIKE.isdisjoint(words)
+        made = self._stands(asked, found)
+        made += [
+            self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= len(c.topics)
+        ]
+        made += self._true(asked, found)
+        # What says true or false is not there for being said: "was it paid?".
+        joins = [
+            c for c in found[:_LOOKED_AT]
+            if c.shape == "join" and self.vocabulary.truths(c.last) is None
+            and (alike or len(c.relations) == len(c.topics) or len(c.topics) < 2)
+        ]  # fmt: skip
+        made += [self._exists(c, True) for c in joins[:_EXIST]]
+        return made
+
+    def _exists(self, base: Candidate, holds: bool) -> Candidate:
+        result = "yes" if holds else "no"
+        return base._replace(query=Exists(base.node), shape="yesno", result=result)
+
+    def _true(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
+        """Whether a topic's value of true and false is true, in whatever words it is asked for."""
+        made: list[Candidate] = []
+        if asked.cues.negated is not None:
+            return made
+        for path in found:
+            if path.shape != "path" or path.last < 0 or len(path.ends) != 1:
+                continue
+            told = self.vocabulary.truths(path.last)
+            if told is None or told[0] < 0:
+                continue
+            true = Entities((self.kg.entity_ids[told[0]],))
+            holds = int(path.ends[0]) == told[0]
+            reading = path._replace(
+                query=Intersection((path.node, true)),
+                ends=path.ends if holds else np.zeros(0, np.int64),
+            )
+            made.append(self._exists(reading, holds))
+        return made
+
+    def _stands(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
+        """Whether a topic stands where a path from another one leads."""
+        made = []
+        paths = [
+            c for c in found if c.shape == "path" and len(c.topics) == 1 and len(c.relations) <= 2
+        ]
+        # "Is she the goalkeeper of Rovers": of what two others lead to.
+        joins = [c for c in found if c.shape == "join" and len(c.relations) == len(c.topics) == 2]
+        for path in [*joins[:_JOINS], *paths[:_LOOKED_AT]]:
+            near = self._near(asked, path.last)
+            topics = {mention for mention, _ in path.topics}
+            for topic, node in asked.options:
+                if topic[0] in topics or not near & self.codes(node):
+                    continue
+                both = (path.node, Entities((self.kg.entity_ids[node],)))
+                holds = node in path.ends
+                reading = path._replace(
+                    query=Intersection(both),
+                    ends=np.array([node]) if holds else np.zeros(0, np.int64),
+                    topics=(*path.topics, topic),
+                )
+                made.append(self._exists(reading, holds))
+        return made
+
+    def _near(self, asked: Asked, code: int) -> set[int]:
+        """Relation codes of which one leaves whatever a step may be asked to lead to.
+
+        Without classes, a relation that the words name may lead to what anything there is like.
+        """
+        back = self.vocabulary.inverse(code)
+        letters = asked.alignment.of(self.find.wordings(code)).best_lex
+        if self.vocabulary.type_codes or letters < SAID:
+            return {back}
+        alike = self.vocabulary.around.ends(self.vocabulary.domain(back)[:_MEMBERS])
+        return {back, *(some for some in alike if not self.vocabulary.role(some))}
+
+    @cached_method
+    def codes(self, node: int) -> set[int]:
+        """Relation codes that leave an entity, or another one of its class."""
+        around = self.vocabulary.around
+        found = set(around.ends(np.array([node])))
+        for kind in self.vocabulary.kinds_of(node):
+            found |= set(around.ends(self.vocabulary.classes[kind][:_MEMBERS]))
+        for code in self.vocabulary.symmetric:
+            if found & {code, code + self.kg.num_relations}:
+                found |= {code, code + self.kg.num_relations}
+        return found

@@ -1,7 +1,8 @@
-"""Which of two things has more of something, and which have more of it than one."""
+"""Which things have more of something than others, or as much, and which have all of a set."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,30 +13,35 @@ from jaxkg.kg.queries.calculations import calculated, told_total
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import compared
 from jaxkg.kg.queries.windows import NONE
-from jaxkg.query import Calculation, Compared, Count, Entities, Extreme, Node
+from jaxkg.query import (
+    Calculation,
+    Compared,
+    Comparison,
+    Count,
+    Entities,
+    Extreme,
+    Match,
+    Node,
+    Quantifier,
+    Step,
+    inverse,
+)
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, EACH, EVERY
 from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import Measured
+from jaxkg.systems.reader.sets.measured import MANY, MeasuredFinder
 
-TIMES = {"times", "mal"}
+_TIMES = {"times", "mal"}
 _SETS = 10
 """Sets that are looked in for those with more than one thing has, the best first."""
+_PATHS = 20
+"""Paths, the best, of which it is counted what else they lead to."""
 
 
-class Pairs:
-    """Readings that compare two topics, or a set with one.
-
-    Args:
-        measured: what compares values.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured = measured
-        self.find = measured.find
-        self.kg = measured.kg
-        self.vocabulary = measured.vocabulary
+class Pairs(MeasuredFinder):
+    """Readings that compare two topics, or a set with one."""
 
     def all(self, asked: Asked) -> list[Candidate]:
         """Which of two, and whether one is more than the other."""
@@ -124,33 +130,31 @@ class Pairs:
         between the issue and the return of A12"."""
         if asked.cues.wants != "number" or asked.cues.yesno:
             return
-        for m, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options):
-                node = np.array([option.entity])
-                step = Entities((self.kg.entity_ids[option.entity],))
-                ends = self.vocabulary.around.ends(node)
-                said = {
-                    code: asked.alignment.said(self.find.wordings(code)) or frozenset()
-                    for code in ends
-                    if self.vocabulary.orders(code)
-                }
-                codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
-                for one, other in itertools.combinations(codes, 2):
-                    kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
-                    if said[one] & said[other] or len(kinds) > 1:
-                        continue
-                    # The time from one to the other; what one is more than the other.
-                    pair = (other, one) if kinds == {"date"} else (one, other)
-                    yield from self._reckoned(
-                        asked,
-                        tuple(self.find.step(step, code) for code in pair),
-                        [ends[code] for code in pair],
-                        topics=((m, o),),
-                        relations=pair,
-                        measure=pair[0] % self.kg.num_relations,
-                        fit=1.0,
-                        explained=said[one] | said[other],
-                    )
+        for topic, entity in asked.options:
+            step = Entities((self.kg.entity_ids[entity],))
+            ends = self.vocabulary.around.ends(np.array([entity]))
+            said = {
+                code: asked.alignment.said(self.find.wordings(code)) or frozenset()
+                for code in ends
+                if self.vocabulary.orders(code)
+            }
+            codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
+            for one, other in itertools.combinations(codes, 2):
+                kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
+                if said[one] & said[other] or len(kinds) > 1:
+                    continue
+                # The time from one to the other; what one is more than the other.
+                pair = (other, one) if kinds == {"date"} else (one, other)
+                yield from self._reckoned(
+                    asked,
+                    tuple(self.find.step(step, code) for code in pair),
+                    [ends[code] for code in pair],
+                    topics=(topic,),
+                    relations=pair,
+                    measure=pair[0] % self.kg.num_relations,
+                    fit=1.0,
+                    explained=said[one] | said[other],
+                )
 
     def _reckoned(
         self,
@@ -170,7 +174,7 @@ class Pairs:
         for spot, word in enumerate(words):
             if dated and word in UNITS and UNITS[word] == UNITS["days"]:
                 by, explained = "days", explained | {spot}
-            elif not dated and word in TIMES:
+            elif not dated and word in _TIMES:
                 by, explained = "ratio", explained | {spot}
         query = Calculation(nodes[0], by, nodes[1])
         if refusal(self.vocabulary.values, query) is not None:
@@ -198,9 +202,8 @@ class Pairs:
         if first is None:
             return
         apart = [base for base in bases if all(m != first for m, _ in base.topics)][:_SETS]
-        for o, option in enumerate(asked.mentions[first].options):
-            node = np.array([option.entity])
-            for code, ends in self.vocabulary.around.ends(node).items():
+        for topic in self.find.topics(asked, first):
+            for code, ends in self.vocabulary.around.ends(topic.ends).items():
                 kind = self.vocabulary.ends_kind(code)
                 if not self.vocabulary.orders(code) or (kind == "date" and grade.counts):
                     continue
@@ -221,6 +224,100 @@ class Pairs:
                             code,
                             fit=fit,
                             explained=base.explained | grade.words,
-                            topics=(*base.topics, (first, o)),
+                            topics=(*base.topics, *topic.topics),
                             wanting=float(not len(kept[1])),
                         )
+
+
+class Matched(MeasuredFinder):
+    """Readings that compare two relations of one thing, or count where one leads."""
+
+    def alike(self, asked: Asked) -> Iterator[Candidate]:
+        """Things of a class of which two relations that are named lead to the same, or one to more
+        than the other: "films directed by somebody who acted in them", "sold for more than the
+        estimate"."""
+        grade = asked.cues.comparative
+        for kind in dict.fromkeys(mention.kind for mention in asked.classes):
+            base = self.find.class_set(kind)
+            own = {p for m in asked.classes if m.kind == kind for p in m.words}
+            reached = self.vocabulary.around.ends(base.ends[:MANY])
+            codes = [c for c in reached if not self.vocabulary.role(c)]
+            codes = [c for c in codes if asked.alignment.letters(self.find.wordings(c))[1] > 0]
+            for pair in itertools.combinations(codes, 2):
+                kinds = {self.vocabulary.ends_kind(code) for code in pair}
+                if len(kinds) > 1 or kinds == {"boolean"}:
+                    continue
+                said = {
+                    c: (asked.alignment.said(t) or frozenset()) - own for c, t in self._apart(pair)
+                }
+                if not all(said.values()) or frozenset.intersection(*said.values()):
+                    continue
+                entry, other = sorted(pair, key=lambda code: min(said[code]))
+                how: Comparison = "="
+                if kinds != {"thing"}:
+                    if grade is None:
+                        continue
+                    how = ">" if self.measured.largest(grade, entry) else "<"
+                elif not len(np.intersect1d(reached[entry], reached[other])):
+                    continue
+                paths = ((self.kg.relation_name(code),) for code in (entry, other))
+                query = Match(base.node, next(paths), how, next(paths))
+                words = said[entry] | said[other] | (grade.words if how != "=" and grade else set())
+                yield from self._kept(base, query, entry, frozenset(words))
+
+    def _apart(self, pair: tuple[int, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Two relations with their wordings, of values without the words that both have: the
+        "shipped date" and the "required date"."""
+        words = [{w for label in self.find.wordings(c) for w in label.split()} for c in pair]
+        both = words[0] & words[1] if self.vocabulary.ends_kind(pair[0]) != "thing" else set()
+        for code in pair:
+            labels = self.find.wordings(code)
+            parts = (" ".join(w for w in label.split() if w not in both) for label in labels)
+            yield code, tuple(part or label for part, label in zip(parts, labels))
+
+    def quantified(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
+        """What leads to what is named and to nothing else of it, to all of it, or to so many:
+        "pizzas with only vegetables", "who sat every exam of May", "with exactly two Greek gods".
+        """
+        folded = asked.cues.words.folded
+        spots = [
+            (spot, frozenset((spot,)))
+            for spot, word in enumerate(folded)
+            if (word in ALONE or (spot and word in EACH | EVERY)) and spot not in asked.cues.used
+        ]
+        bounds = [b for b in asked.cues.bounds if b.low.isdecimal() and not (b.high or b.unit)]
+        paths = (
+            entry for entry in readings if entry.last >= 0 and not (entry.result or entry.wanting)
+        )
+        for path in itertools.islice(paths, _PATHS) if spots or bounds else ():
+            query = path.query
+            if not isinstance(query, Step) or query.closure or len(query.relations) != 1:
+                continue
+            ends = self.find.sets.derive(query.source).nodes
+            back = Quantifier(query, (inverse(query.relations[0]),), query.source)
+            for spot, words in spots:
+                if folded[spot] in ALONE:
+                    meant = dataclasses.replace(back, by="outside")
+                    yield from self._kept(path, meant, path.last, words)
+                elif len(ends) > 1 and self._speaks_of(asked, spot, path.last, ends):
+                    meant = dataclasses.replace(back, by="missing")
+                    yield from self._kept(path, meant, path.last, words)
+            for bound in bounds if len(ends) > 1 else ():
+                if bound.comparison != "in":
+                    meant = dataclasses.replace(back, comparison=bound.comparison, n=int(bound.low))
+                    yield from self._kept(path, meant, path.last, frozenset(bound.words))
+
+    def _speaks_of(self, asked: Asked, spot: int, code: int, ends: np.ndarray) -> bool:
+        """Whether the next word but one at most says a relation, or a class of what it is of."""
+        kinds = set(self.find.ends_classes(ends))
+        said = {m.first for m in asked.classes if m.kind in kinds}
+        said |= asked.alignment.said(self.find.wordings(code)) or frozenset()
+        return not said.isdisjoint((spot + 1, spot + 2))
+
+    def _kept(
+        self, base: Candidate, query: Node, code: int, words: frozenset[int]
+    ) -> Iterator[Candidate]:
+        ends = self.find.sets.derive(query).nodes.astype(np.int64)
+        if 0 < len(ends) < len(base.ends):
+            fields = {"fit": 1.0, "explained": base.explained | words}
+            yield self.measured.those(base, query, ends, code, **fields)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxkg.deadline import check
-from jaxkg.query import Column, Count, Entities, Extreme, Having, Node, Rows, Step, Value, Where
+from jaxkg.query import Column, Entities, Extreme, Having, Node, Rows, Value, Where
 from jaxkg.systems.reader.language.grades import PLACES, Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     BASE_FORMS,
@@ -22,19 +22,13 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     STOP,
 )
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import Measured
-from jaxkg.systems.reader.views import Seen
+from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
 
 _SETS = 12
 """Sets, the best, of which columns are told."""
-_MANY = 2_000
-"""Entities of a set whose relations are looked at."""
 _ALIKE = 0.65
 """Cosine from which on a phrase says a label in other words."""
-_SPOKEN_OF = 0.5
-"""Fit from which on a relation is taken as what is measured."""
-_RARER = float(np.log(4))
-"""By how much a reading counts for less than the table that extends it."""
+
 _NEAR = 3
 """Words after an "each" within which stands what each row is of."""
 _TO = {"to", "through", "until", "bis", "and", "und"}
@@ -51,60 +45,8 @@ class _Part(NamedTuple):
     by: str = "value"
 
 
-def in_place(seen: Seen) -> Seen:
-    """The same with tables that answer by their rows, ranked as the readings that they extend.
-
-    A table that explains more words than the best reading, of the same numbers or things, takes
-    its place, and that reading the place of the table: nothing else is known of tables.
-
-    Args:
-        seen: readings, ranked; tables of numbers as if they answered by one.
-    """
-    readings = [
-        entry._replace(result="") if isinstance(entry.query, Rows) else entry
-        for entry in seen.found
-    ]
-    tables = [spot for spot, entry in enumerate(readings) if isinstance(entry.query, Rows)]
-    if not tables:
-        return seen
-    best, scores, views = int(seen.scores.argmax()), seen.scores.copy(), seen.views.copy()
-    extended = [spot for spot in tables if _extends(readings[spot], seen.found[best])]
-    if extended and best not in tables:
-        table = max(extended, key=lambda spot: scores[spot])
-        pair = [best, table]
-        scores[pair], views[pair] = scores[pair[::-1]], views[pair[::-1]]
-        others = [spot for spot in range(len(readings)) if spot not in tables]
-        below = [spot for spot in others if _extends(readings[table], seen.found[spot])]
-        scores[below] = np.minimum(scores[below], scores[table] - _RARER)
-    return dataclasses.replace(seen, found=readings, scores=scores, views=views)
-
-
-def _extends(table: Candidate, plain: Candidate) -> bool:
-    """Whether a table tells what a reading does, of more things or per group."""
-    query = table.query
-    assert isinstance(query, Rows)
-    if not plain.explained <= table.explained and not query.per:
-        return False
-    if isinstance(plain.query, Count):
-        return table.shape == "count" or query.source == plain.query.source
-    if isinstance(plain.query, Step):
-        paths = [column.path for column in query.columns]
-        if plain.query.source == query.source and plain.query.relations in paths:
-            return len(paths) > 1
-    numbers = query.per or query.order or any(column.by != "value" for column in query.columns)
-    return bool(numbers) and table.measure in (plain.measure, *plain.relations)
-
-
-class Tables:
-    """Makes tables of readings of one set that explain different words.
-
-    Args:
-        measured: what compares values.
-    """
-
-    def __init__(self, measured: Measured) -> None:
-        self.measured, self.find = measured, measured.find
-        self.kg, self.vocabulary = measured.kg, measured.vocabulary
+class Tables(MeasuredFinder):
+    """Makes tables of readings of one set that explain different words."""
 
     def all(self, asked: Asked, readings: Sequence[Candidate]) -> list[Candidate]:
         """Tables, where the wording joins several columns or tells of each.
@@ -133,11 +75,9 @@ class Tables:
 
     def _bases(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """Sets that columns may be told of: topics, classes, and what is found of things."""
-        for m, mention in enumerate(asked.mentions):
-            for o, option in enumerate(mention.options[:2]):
-                node = Entities((self.kg.entity_ids[option.entity],))
-                ends = np.array([option.entity])
-                yield Candidate(node, ends, topics=((m, o),), legs=((m, ()),))
+        for topic in self.find.topics(asked):
+            if topic.topics[0][1] < 2:
+                yield topic._replace(explained=frozenset())
         yield from map(self.find.class_set, dict.fromkeys(entry.kind for entry in asked.classes))
         sets = (
             entry
@@ -153,7 +93,7 @@ class Tables:
         taken |= base.explained
         for mention in asked.classes:
             if mention.kind in base.classes or mention.kind in self.find.end_classes(base):
-                taken.update(range(mention.first, mention.last + 1))
+                taken.update(mention.words)
         for code in base.relations:
             taken |= self._said(asked, code)
         return taken
@@ -170,7 +110,7 @@ class Tables:
         """One column for each place of the words that speak of what these things have."""
         check()
         taken, total = self._taken(asked, base), self.kg.num_relations
-        reached = self.vocabulary.around.ends(base.ends[:_MANY])
+        reached = self.vocabulary.around.ends(base.ends[:MANY])
         ways: list[tuple[tuple[float, ...], _Part]] = []
         for code, ends in reached.items():
             if self.vocabulary.role(code) == "type":
@@ -182,8 +122,8 @@ class Tables:
             thing = bool(base.classes) and self.vocabulary.ends_kind(code) == "thing"
             for mention in asked.classes if thing else ():
                 if not words and mention.kind in self.find.ends_classes(ends):
-                    words = frozenset(range(mention.first, mention.last + 1)) - taken
-            had = len(np.intersect1d(base.ends[:_MANY], self.vocabulary.domain(code)))
+                    words = frozenset(mention.words) - taken
+            had = len(np.intersect1d(base.ends[:MANY], self.vocabulary.domain(code)))
             if words:
                 ways.append(((code >= total, -share, -had), _Part((code,), words)))
         used: set[int] = set()
@@ -243,12 +183,12 @@ class Tables:
         for mention in asked.classes:
             if mention.first in after[:2]:
                 rows = self.find.class_set(mention.kind)
-                said = frozenset((each, *range(mention.first, mention.last + 1)))
+                said = frozenset((each, *mention.words))
                 yield from self._per_thing(asked, rows, said)
                 yield from self._first_of_each(asked, mention.kind, (), said)
         kinds = dict.fromkeys(m.kind for m in asked.classes if m.first not in after)
         for base in map(self.find.class_set, kinds):
-            for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+            for code in self.vocabulary.around.ends(base.ends[:MANY]):
                 words = self._said(asked, code)
                 if words and words <= set(after) and not self.vocabulary.role(code):
                     yield from self._per_end(asked, base, code, words | {each})
@@ -258,10 +198,10 @@ class Tables:
     ) -> Iterator[Candidate]:
         """Numbers of what paths lead to from each thing of a class."""
         wanted = self._wanted(asked)
-        paths = list(self._paths(rows, asked))
+        paths = list(self._paths(rows))
         columns: list[_Part] = []
         for by, words, grade in wanted:
-            best = self._best(asked, rows.ends, paths, by, words, grade, said)
+            best = self._best(asked, paths, by, words, grade, said)
             columns += [best] if best is not None and best not in columns else []
         if columns:
             yield from self._numbers(asked, rows, columns, (), said)
@@ -271,7 +211,7 @@ class Tables:
     ) -> Iterator[Candidate]:
         """Numbers of the things of a class that lead to the same."""
         columns: list[_Part] = []
-        codes = [(code,) for code in self.vocabulary.around.ends(base.ends[:_MANY])]
+        codes = [(code,) for code in self.vocabulary.around.ends(base.ends[:MANY])]
         for by, words, grade in self._wanted(asked):
             if by == "count":
                 own = {
@@ -279,7 +219,7 @@ class Tables:
                 }
                 columns += [_Part((), words | own, "count")] if words & own else []
             else:
-                best = self._best(asked, base.ends, codes, by, words, grade, said)
+                best = self._best(asked, codes, by, words, grade, said)
                 columns += [best] if best is not None else []
         name = (self.kg.relation_name(code),)
         if columns:
@@ -306,22 +246,21 @@ class Tables:
                 readings.append(("max" if largest else "min", grade.words, grade))
         return readings
 
-    def _paths(self, rows: Candidate, asked: Asked) -> Iterator[tuple[int, ...]]:
+    def _paths(self, rows: Candidate) -> Iterator[tuple[int, ...]]:
         """Paths of a step or two from things of a class."""
-        for code, ends in self.vocabulary.around.ends(rows.ends[:_MANY]).items():
+        for code, ends in self.vocabulary.around.ends(rows.ends[:MANY]).items():
             if self.vocabulary.role(code):
                 continue
             yield (code,)
-            if self.vocabulary.ends_kind(code) == "thing" and len(ends) <= _MANY * 10:
+            if self.vocabulary.ends_kind(code) == "thing" and len(ends) <= MANY * 10:
                 back = self.vocabulary.inverse(code)
-                for further in self.vocabulary.around.ends(ends[:_MANY]):
+                for further in self.vocabulary.around.ends(ends[:MANY]):
                     if further != back and not self.vocabulary.role(further):
                         yield (code, further)
 
     def _best(
         self,
         asked: Asked,
-        ends: np.ndarray,
         paths: Sequence[tuple[int, ...]],
         by: str,
         words: frozenset[int],
@@ -340,7 +279,7 @@ class Tables:
                 places = self._said(asked, path[-1]) - said
             several = by == "count" or not all(map(self.vocabulary.functional, path))
             score = fit - 0.1 * len(path)
-            if several and fit >= _SPOKEN_OF and (best is None or score > best[0]):
+            if several and fit >= SPOKEN_OF and (best is None or score > best[0]):
                 how = by
                 if grade is not None:
                     how = "max" if self.measured.largest(grade, path[-1]) else "min"
@@ -352,7 +291,7 @@ class Tables:
         ends = self.vocabulary.domain(self.vocabulary.inverse(path[-1]))
         kinds = set(self.find.ends_classes(ends))
         named = (m for m in asked.classes if m.kind in kinds)
-        return frozenset(place for m in named for place in range(m.first, m.last + 1))
+        return frozenset(place for m in named for place in m.words)
 
     def _numbers(
         self,
@@ -402,9 +341,9 @@ class Tables:
         grade = asked.cues.extreme
         if grade is None or grade.adds or grade.counts:
             return
-        for code in self.vocabulary.around.ends(base.ends[:_MANY]):
+        for code in self.vocabulary.around.ends(base.ends[:MANY]):
             fit = self.vocabulary.orders(code) and self.measured.fit(asked, code, grade.measured)
-            if fit < _SPOKEN_OF:
+            if fit < SPOKEN_OF:
                 continue
             column, largest = (
                 Column((self.kg.relation_name(code),)),
@@ -428,7 +367,7 @@ class Tables:
             return  # "the cheapest and the dearest" are two columns
         kinds = [kind] if per else dict.fromkeys(m.kind for m in asked.classes if m.kind != kind)
         for base in map(self.find.class_set, kinds):
-            reached = self.vocabulary.around.ends(base.ends[:_MANY])
+            reached = self.vocabulary.around.ends(base.ends[:MANY])
             ways = [per] if per else [
                 (self.kg.relation_name(code),) for code, ends in reached.items()
                 if kind in self.find.ends_classes(ends)

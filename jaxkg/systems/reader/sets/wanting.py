@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxkg.query import Entities, Intersection
+from jaxkg.query import Intersection
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.candidates import Finder
 
 _KEPT = 20
 """Readings that are kept, those best explained."""
@@ -20,18 +20,11 @@ _LEAST = 0.05
 """Share of a sort from which on a relation is taken as one that its members have."""
 
 
-class Wanting:
+class Wanting(Finder):
     """Finds readings without an answer, so that a detour to one has a rival.
 
     "When was Ada born?" is not asking when her friends were, also where the graph knows that alone.
-
-    Args:
-        candidates: what finds the sets.
     """
-
-    def __init__(self, candidates: Candidates) -> None:
-        self.find = candidates
-        self.vocabulary = candidates.vocabulary
 
     def all(self, asked: Asked) -> list[Candidate]:
         """One step from each topic along what it lacks."""
@@ -39,26 +32,15 @@ class Wanting:
         if asked.cues.yesno:
             return lacking
         around = self.vocabulary.around
-        for place, mention in enumerate(asked.mentions):
-            for at, option in enumerate(mention.options):
-                own = around.relations(option.entity)
-                node = Entities((self.find.kg.entity_ids[option.entity],))
-                for code, share in self._of_sort(option.entity).items():
-                    both = code in self.vocabulary.symmetric
-                    if code in own or (both and self.vocabulary.inverse(code) in own):
-                        continue
-                    lacking.append(
-                        Candidate(
-                            self.find.step(node, code, returns=False),
-                            np.zeros(0, np.int64),
-                            relations=(code,),
-                            topics=((place, at),),
-                            explained=frozenset(mention.beside),
-                            last=code,
-                            legs=((place, (code,)),),
-                            wanting=share,
-                        )
-                    )
+        for topic in self.find.topics(asked):
+            entity = int(topic.ends[0])
+            own = around.relations(entity)
+            for code, share in self._of_sort(entity).items():
+                both = code in self.vocabulary.symmetric
+                if not (code in own or (both and self.vocabulary.inverse(code) in own)):
+                    none = np.zeros(0, np.int64)
+                    lacks = self.find.walked(topic, code, none, returns=False, wanting=share)
+                    lacking.append(lacks)
         asked.alignment.prepare([self.find.wordings(c.last) for c in lacking])
         return self.find.scored(asked, lacking)[:_KEPT]
 

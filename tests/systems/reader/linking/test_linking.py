@@ -12,7 +12,7 @@ from training.phrasebook import read_domain, read_phrasebook
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.linking.relations import (
+from jaxkg.systems.reader.linking import (
     BACKWARDS,
     NAMES,
     SHARP,

@@ -5,14 +5,13 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.lexicon.cue_words import LIGHT, STOP
-from jaxkg.systems.reader.language.lexicon.likeness import likenesses
-from jaxkg.systems.reader.language.lexicon.synonyms import meant
+from jaxkg.systems.reader.language.lexicon.stems import Spelt, meant
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.alignment import Alignment
 from jaxkg.systems.reader.sets.labels import Labels
 from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.sides.words import word_views
 from jaxkg.systems.reader.vectors import ReaderTexts
+from jaxkg.systems.reader.views import word_views
 from jaxkg.text import HashingEncoder
 
 FARM = KnowledgeGraph.from_triples(
@@ -172,10 +171,10 @@ def test_many_words_are_as_alike_as_pair_by_pair():
     slips = [word[:at] + word[at + 1 :] for word in WORDS for at in rng.integers(1, 5, 2)]
     others = [*dict.fromkeys([*WORDS, *slips]), "written"]  # one of them twice
     expected = np.array([[meant(one, other) for other in others] for one in WORDS], np.float32)
-    np.testing.assert_array_equal(likenesses(WORDS, others), expected)
+    np.testing.assert_array_equal(Spelt(others).likenesses(WORDS), expected)
     assert {0.0, np.float32(0.7), np.float32(0.75), np.float32(0.85), 1.0} <= set(expected.ravel())
-    assert likenesses([], others).shape == (0, len(others))
-    assert likenesses(WORDS, []).shape == (len(WORDS), 0)
+    assert Spelt(others).likenesses([]).shape == (0, len(others))
+    assert Spelt([]).likenesses(WORDS).shape == (len(WORDS), 0)
 
 
 def phrase_by_phrase(alignment, wordings):

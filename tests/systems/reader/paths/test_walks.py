@@ -6,10 +6,10 @@ import pytest
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Entities
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets import walks
 from jaxkg.systems.reader.sets.candidate import Candidate
-from jaxkg.systems.reader.sets.paths import walks
-from jaxkg.systems.reader.sets.paths.further import Further, joined
-from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
+from jaxkg.systems.reader.sets.quick import Further, joined
+from jaxkg.systems.reader.sets.walks import SharedClasses
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.vectors import ReaderTexts
 from jaxkg.text import HashingEncoder
@@ -120,7 +120,7 @@ def test_paths_are_those_that_are_found_one_by_one(readings, monkeypatch, questi
 
 def test_a_set_with_too_many_edges_is_told_and_not_walked_on_from(readings):
     asked, find = readings.asked(QUESTIONS[0]), readings.find
-    small = walks.Walks(find.vocabulary, hops=3, edges=5, expanded=80, looked_at=400)
+    small = walks.Walks(find.vocabulary, ReaderSettings(edges=5))
     start = Candidate(Entities(("Ann",)), np.array([SHOP.entity_ids.index("Ann")]), legs=((0, ()),))
     assert small.paths(asked, start, 1) == []
     assert asked.cut

@@ -3,7 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
 from jaxkg.text.best import best_encoder

@@ -6,7 +6,7 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.systems.reader.language.grades import read_grades
-from jaxkg.systems.reader.language.lexicon.abbreviations import spelt_out
+from jaxkg.systems.reader.language.names import spelt_out
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings

@@ -4,8 +4,8 @@ import pytest
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.best import best_encoder

@@ -6,7 +6,7 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.contradictions import contradicted
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.hashing import HashingEncoder

@@ -7,9 +7,9 @@ from row_facts import facts_of
 from jaxkg.kg import KnowledgeGraph, read_graph
 from jaxkg.query import Total
 from jaxkg.readings import say
-from jaxkg.systems.reader.contradictions import contradicted
 from jaxkg.systems.reader.language.names import relation_wordings
 from jaxkg.systems.reader.reading import Readings
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 
 FILES = {

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from training.fit import fit_confidence, sure_left_out
+from training.fit import a_line, fit_confidence, recalibrated, sure_left_out
 
-from jaxkg.systems.reader.confidence import (
+from jaxkg.systems.reader.ranking import (
     CUES,
-    a_line,
     confidence,
     confidence_cues,
-    recalibrated,
+    rank_on_host,
 )
-from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import NAMES
 
 

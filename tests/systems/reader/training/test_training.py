@@ -8,8 +8,7 @@ from training.spoken import spoken_world
 from training.spoken_sets import set_questions
 from training.worlds import grouped, make_world
 
-from jaxkg.systems.reader.confidence import confidence
-from jaxkg.systems.reader.rank import rank_on_host
+from jaxkg.systems.reader.ranking import confidence, rank_on_host
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import kept_views
 from jaxkg.text import HashingEncoder

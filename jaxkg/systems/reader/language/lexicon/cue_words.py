@@ -20,6 +20,7 @@ ASKS = heads("cues.asks")
 
 AUXILIARY = words("cues.auxiliary")
 """Verbs that a question of yes or no begins with."""
+IMPERATIVE = {"list", "name", "give", "show", "tell", "find", "count", "nenne", "zeige"}
 SO = re.compile(
     r"(?<! the)(?<! to)(?<! is)\s(?:right|innit|yeah)\s*\?*\s*$|"
     r"(?:[,;]|\s[-–])\s*(?:(?:is|was|are|were|do|does|did|has|have|had|can|could|will|would)n['’]?t\s"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from jaxkg.deadline import check
-from jaxkg.kg.neighbourhood import distinct
+from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.paths.further import Further, joined
-from jaxkg.systems.reader.sets.paths.kinds import SharedClasses
-from jaxkg.systems.reader.sets.paths.quick import further_scores, quick_scores
+from jaxkg.systems.reader.sets.quick import Further, further_scores, joined, quick_scores
+from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.words import is_blank
 
 FURTHEST = 30
@@ -25,6 +25,10 @@ _SCORED = 4_096
 """Readings of very many that are held at once to find the best."""
 _AT_ONCE = 200_000
 """Edges that are walked at once; a set that has more is walked alone."""
+_TELLING = 20
+"""Ends that tell which classes all have."""
+_KEPT = 10_000
+"""Sets of nodes whose classes are kept: questions of one graph meet the same ones."""
 
 
 class Walks:
@@ -32,22 +36,11 @@ class Walks:
 
     Args:
         vocabulary: of the graph.
-        hops, edges, expanded, looked_at: see `ReaderSettings`.
+        settings: how much is looked at.
     """
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        *,
-        hops: int,
-        edges: int,
-        expanded: int,
-        looked_at: int,
-    ) -> None:
-        self.vocabulary = vocabulary
-        self.kg = vocabulary.kg
-        self._hops, self._edges = hops, edges
-        self._expanded, self._looked_at = expanded, looked_at
+    def __init__(self, vocabulary: Vocabulary, settings: ReaderSettings) -> None:
+        self.vocabulary, self.kg, self.settings = vocabulary, vocabulary.kg, settings
         self._shared_classes = SharedClasses(vocabulary)
 
     @functools.cached_property
@@ -122,8 +115,8 @@ class Walks:
         alone = isinstance(start.query, Entities)
         for hop in range(hops):
             check()
-            best = level[: self._expanded if hop < 3 else FURTHEST]
-            walked = [path for path in best if around.degree(path.ends) <= self._edges]
+            best = level[: self.settings.expanded if hop < 3 else FURTHEST]
+            walked = [path for path in best if around.degree(path.ends) <= self.settings.edges]
             asked.cut |= len(walked) < len(best)
             # There and back over a number or date, "of the same year", is too much to guess.
             walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
@@ -138,9 +131,15 @@ class Walks:
             scores = further_scores(asked, through, further, kinds, kinds_at, self.vocabulary)
             order = np.argsort(-scores, kind="stable")
             wanted = order[self._answering(asked, further)[order]][:most]
-            onward = order[self._leading_on(further.code)[order]][: self._expanded]
+            onward = order[self._leading_on(further.code)[order]][: self.settings.expanded]
             made = {
-                place: self._longer(through[further.path[place]], further, place, alone, scores)
+                place: self.walked(
+                    through[further.path[place]],
+                    int(further.code[place]),
+                    further.ends_of(place),
+                    returns=not alone or bool(further.home[place]),
+                    quick=float(scores[place]),
+                )
                 for place in np.union1d(wanted, onward).tolist()
             }
             found += [made[place] for place in np.sort(wanted).tolist()]
@@ -180,20 +179,18 @@ class Walks:
         between = (*path.between, *self.ends_classes(path.ends))
         return path._replace(between=between, through=path.through + nameless)
 
-    def _longer(
-        self, path: Candidate, further: Further, place: int, alone: bool, scores: np.ndarray
+    def walked(
+        self, path: Candidate, code: int, ends: np.ndarray, *, returns: bool = True, **fields: float
     ) -> Candidate:
-        """One of those that go on from a path."""
-        code = int(further.code[place])
-        returns = not alone or bool(further.home[place])
+        """A path with one more relation, and other fields of it."""
         first = tuple((mention, (*codes, code)) for mention, codes in path.legs[:1])
         return path._replace(
             query=self.step(path.node, code, returns=returns),
-            ends=further.ends_of(place),
+            ends=ends,
             relations=(*path.relations, code),
             last=code,
             legs=first + path.legs[1:],
-            quick=float(scores[place]),
+            **fields,
         )
 
     def _answering(self, asked: Asked, further: Further) -> np.ndarray:
@@ -267,10 +264,6 @@ class Walks:
             return number.isdecimal() or entity in self._statements
         return not self.kg.has_name(entity)
 
-    def is_number(self, entity: int) -> bool:
-        """Whether a node has a number for a name, as a row of sales may have."""
-        return self.kg.name(entity).isdecimal()
-
     @functools.cached_property
     def _statements(self) -> frozenset[int]:
         """Nodes of which something is said of a fact."""
@@ -296,6 +289,60 @@ class Walks:
         aside[1, types] = True
         aside[:, self.vocabulary.of_schema] = True
         return aside
+
+
+class SharedClasses:
+    """Classes that all of some ends have, as far as the first of them tell.
+
+    Questions may be read side by side.
+
+    Args:
+        vocabulary: of the graph.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._of_all = functools.lru_cache(_KEPT)(self._in_common)
+        self._met: list[tuple[int, ...]] = []
+        self._places: dict[tuple[int, ...], int] = {}
+        self._alone = threading.Lock()
+
+    def of(self, ends: np.ndarray) -> tuple[int, ...]:
+        """Of ends [n]; none where there are no ends."""
+        if not self._vocabulary.classes or not len(ends):
+            return ()
+        return self._of_all(tuple(ends[:_TELLING].tolist()))
+
+    def of_each(self, further: Further) -> tuple[list[tuple[int, ...]], np.ndarray]:
+        """Of what each of S paths comes to: the different ones, and [S] which of them."""
+        if not self._vocabulary.classes:
+            return [()], np.zeros(len(further), np.int64)
+        told = np.minimum(further.size, _TELLING)
+        some = further.ends[spread(further.start, further.start + told)]
+        for node in distinct(some[self._of_node[some] < 0]).tolist():
+            self._of_node[node] = self._place(self._in_common((node,)))
+        rows, starts = self._of_node[some], np.cumsum(told) - told
+        at = np.minimum.reduceat(rows, starts)
+        for place in np.flatnonzero(at < np.maximum.reduceat(rows, starts)).tolist():
+            at[place] = self._place(self.of(further.ends_of(place)))
+        used, at = np.unique(at, return_inverse=True)
+        return [self._met[place] for place in used.tolist()], at
+
+    @functools.cached_property
+    def _of_node(self) -> np.ndarray:
+        """[N] int32: place among the classes that were met, -1 for what was not looked at."""
+        return np.full(self._vocabulary.kg.num_entities, -1, np.int32)
+
+    def _place(self, kinds: tuple[int, ...]) -> int:
+        with self._alone:
+            if kinds not in self._places:
+                self._met.append(kinds)
+                self._places[kinds] = len(self._met) - 1
+            return self._places[kinds]
+
+    def _in_common(self, ends: tuple[int, ...]) -> tuple[int, ...]:
+        of = [set(self._vocabulary.kinds_of(end)) for end in ends]
+        return tuple(set.intersection(*of))
 
 
 def _in_parts(edges: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -1,9 +1,10 @@
-"""How sure a reading is: a line and a small perceptron over what is told by the ranking and by the
-best reading.
+"""The ranker of readings, and how sure its best one is: each a line and a small perceptron.
 
-Of the ranker's form; a logistic line over fewer cues (Platt, "Probabilistic Outputs for Support
-Vector Machines", 1999) is what weights before 2026.11-16 have. Fitted on graphs and questions
-that the ranker was not trained on, unanswerable ones among them.
+The ranker is over the views of a reading; the confidence over what the ranking and the best
+reading tell. A logistic line over fewer cues (Platt, "Probabilistic Outputs for Support Vector
+Machines", 1999) is the confidence that weights before 2026.11-16 have. Fitted by
+`scripts/reader/training`, the confidence on graphs and questions that the ranker was not trained
+on, unanswerable ones among them; one question's readings are too few to compile a program for.
 """
 
 from __future__ import annotations
@@ -14,13 +15,26 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jaxkg.readings.pair import PARTS
-from jaxkg.systems.reader.rank import rank_on_host
 from jaxkg.systems.reader.views import NAMES
 
 _RANKING = ("bias", "chance", "margin", "readings", "spread of chance", "crowd", "lead")
 _SENTENCE = (*(f"sentence {part}" for part in PARTS), "no sentence")
 CUES = (*_RANKING, *NAMES, *_SENTENCE)
-"""What it reads, in order."""
+"""What the confidence reads, in order."""
+
+
+def rank_on_host(params: Mapping[str, np.ndarray], views: np.ndarray) -> np.ndarray:
+    """Scores of readings, as `training.fit.rank` of `scripts/reader`, in numpy.
+
+    Args:
+        params: arrays of `init_ranker`, as numpy.
+        views: [..., F] float32, standardised.
+
+    Returns:
+        [...] float32.
+    """
+    hidden = np.tanh(views @ params["inner"] + params["bias"])
+    return views @ params["line"] + hidden @ params["outer"]
 
 
 def confidence_cues(
@@ -29,7 +43,7 @@ def confidence_cues(
     views: np.ndarray,
     sentence: np.ndarray | None = None,
 ) -> np.ndarray:
-    """What the line reads of a question.
+    """What the confidence reads of a question.
 
     Args:
         scores: [C] of its readings.
@@ -69,27 +83,9 @@ def confidence(params: Mapping[str, np.ndarray], cues: np.ndarray) -> np.ndarray
     Returns:
         [...] float32.
 
-    >>> confidence(a_line(np.zeros(len(CUES))), np.ones((2, len(CUES)))).tolist()
+    >>> sizes = dict(line=3, inner=(3, 2), bias=2, outer=2)
+    >>> params = {name: np.zeros(size) for name, size in sizes.items()}
+    >>> confidence(params, np.ones((2, 3))).tolist()
     [0.5, 0.5]
     """
     return 1 / (1 + np.exp(-np.clip(rank_on_host(params, cues), -80, 80)))
-
-
-def a_line(line: np.ndarray) -> dict[str, np.ndarray]:
-    """The parameters of a line alone, [K], without a perceptron."""
-    none = np.zeros(0, np.float32)
-    return {
-        "line": line,
-        "inner": np.zeros((len(line), 0), np.float32),
-        "bias": none,
-        "outer": none,
-    }
-
-
-def recalibrated(
-    params: Mapping[str, np.ndarray], slope: float, bias: float
-) -> dict[str, np.ndarray]:
-    """Parameters whose logits are those of others, times a slope and moved by a bias (Platt)."""
-    line = slope * params["line"]
-    line[CUES.index("bias")] += bias
-    return {**params, "line": line, "outer": slope * params["outer"]}

@@ -1,4 +1,7 @@
-"""Sums and means of the numbers that readings put in order or lead to."""
+"""What becomes of readings once they are ranked: tables in place, closures, sums and means.
+
+Nothing else is known of these than the readings that they are like.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,162 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.kg.hierarchies import is_inclusion
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.query import Column, Count, Domain, Extreme, Rows, Step, Total, Union
-from jaxkg.systems.reader.language.lexicon.cue_words import ADDING
+from jaxkg.query import (
+    Column,
+    Count,
+    Domain,
+    Exists,
+    Extreme,
+    Intersection,
+    Query,
+    Rows,
+    Step,
+    Total,
+    Union,
+)
+from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, KINDS, NEXT
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
-from jaxkg.systems.reader.sets.paths.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned
 from jaxkg.systems.reader.views import Seen
 from jaxkg.systems.reader.words import words
 from jaxkg.words import is_blank
 
+_LOOKED_AT = 8
+"""Best readings that are looked at for a step of a hierarchy."""
+_RARER = np.log(2)
+"""By how much a reading with all that is below counts for less than the plain one."""
+_EXTENDED = float(np.log(4))
+"""By how much a reading counts for less than the table that extends it."""
 _AMOUNTS = frozenset(words("units.amounts"))
 """Words of columns that say how many of something a row is of."""
 _FEW = 20
 """Rows that are looked at for a name."""
 _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
+
+
+def in_place(seen: Seen) -> Seen:
+    """The same with tables that answer by their rows, ranked as the readings that they extend.
+
+    A table that explains more words than the best reading, of the same numbers or things, takes
+    its place, and that reading the place of the table: nothing else is known of tables.
+
+    Args:
+        seen: readings, ranked; tables of numbers as if they answered by one.
+    """
+    readings = [
+        entry._replace(result="") if isinstance(entry.query, Rows) else entry
+        for entry in seen.found
+    ]
+    tables = [spot for spot, entry in enumerate(readings) if isinstance(entry.query, Rows)]
+    if not tables:
+        return seen
+    best, scores, views = int(seen.scores.argmax()), seen.scores.copy(), seen.views.copy()
+    extended = [spot for spot in tables if _extends(readings[spot], seen.found[best])]
+    if extended and best not in tables:
+        table = max(extended, key=lambda spot: scores[spot])
+        pair = [best, table]
+        scores[pair], views[pair] = scores[pair[::-1]], views[pair[::-1]]
+        others = [spot for spot in range(len(readings)) if spot not in tables]
+        below = [spot for spot in others if _extends(readings[table], seen.found[spot])]
+        scores[below] = np.minimum(scores[below], scores[table] - _EXTENDED)
+    return dataclasses.replace(seen, found=readings, scores=scores, views=views)
+
+
+def _extends(table: Candidate, plain: Candidate) -> bool:
+    """Whether a table tells what a reading does, of more things or per group."""
+    query = table.query
+    assert isinstance(query, Rows)
+    if not plain.explained <= table.explained and not query.per:
+        return False
+    if isinstance(plain.query, Count):
+        return table.shape == "count" or query.source == plain.query.source
+    if isinstance(plain.query, Step):
+        paths = [column.path for column in query.columns]
+        if plain.query.source == query.source and plain.query.relations in paths:
+            return len(paths) > 1
+    numbers = query.per or query.order or any(column.by != "value" for column in query.columns)
+    return bool(numbers) and table.measure in (plain.measure, *plain.relations)
+
+
+def goes_on(query: Query) -> bool:
+    """Whether the last step of a query graph is walked on and on."""
+    node = query.source if isinstance(query, Count) else query
+    return isinstance(node, Step) and node.closure == "+"
+
+
+def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> Seen:
+    """Readings, and after them what those answer whose last step goes on and on.
+
+    A plain step of a hierarchy is what most questions mean, so that it stays before its closure,
+    which is offered where it finds more; of "kinds" all are meant, and a kind of a kind is one.
+
+    Args:
+        seen: all readings.
+        sets: over the graph.
+        hierarchies: names of its hierarchies.
+    """
+    if not hierarchies:
+        return seen
+    words = set(seen.asked.cues.words.folded)
+    deep = bool(words & KINDS) and not words & NEXT
+    further: list[tuple[Candidate, int, float]] = []
+    for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
+        plain = seen.found[place]
+        if plain.result == "no" and (deep := _held_deeper(plain, sets, hierarchies)) is not None:
+            further.append((deep[0], place, _RARER * deep[1]))
+            continue
+        node = plain.query.source if isinstance(plain.query, Count) else plain.query
+        if not isinstance(node, Step) or node.closure or node.during or plain.wanting:
+            continue
+        names = {name.removeprefix("^") for name in node.relations}
+        if names <= hierarchies:
+            query = dataclasses.replace(node, closure="+")
+            ends = sets.derive(query).nodes
+            if len(ends) > len(plain.ends):
+                counted = isinstance(plain.query, Count)
+                result = str(len(ends)) if counted else plain.result
+                closed = Count(query) if counted else query
+                deeper = plain._replace(query=closed, ends=ends, result=result)
+                kinds = deep and all(is_inclusion(sets.kg, name) for name in names)
+                further.append((deeper, place, _RARER if kinds else -_RARER))
+    if not further:
+        return seen
+    readings, places, shifts = map(list, zip(*further))
+    scores = (seen.scores[places] + np.array(shifts)).astype(seen.scores.dtype)
+    return dataclasses.replace(
+        seen,
+        found=[*seen.found, *readings],
+        views=np.concatenate([seen.views, seen.views[places]]),
+        scores=np.concatenate([seen.scores, scores]),
+    )
+
+
+def _held_deeper(
+    plain: Candidate, sets: QuerySets, hierarchies: frozenset[str]
+) -> tuple[Candidate, bool] | None:
+    """What a "no" becomes where a hierarchy leads there after all, and whether that is of kinds:
+    a kind is of every wider one, so that the plain step's "no" is wrong."""
+    query = plain.query
+    if not isinstance(query, Exists) or not isinstance(query.source, Intersection):
+        return None
+    first, *others = query.source.parts
+    if not isinstance(first, Step) or first.closure or first.during:
+        return None
+    names = {name.removeprefix("^") for name in first.relations}
+    if not names <= hierarchies:
+        return None
+    deep = Exists(Intersection((dataclasses.replace(first, closure="+"), *others)))
+    ends = sets.derive(deep.source).nodes
+    if not len(ends):
+        return None
+    kinds = all(is_inclusion(sets.kg, name) for name in names)
+    return plain._replace(query=deep, ends=ends, result="yes"), kinds
 
 
 def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
@@ -87,7 +228,7 @@ def _amount(asked: Asked, candidate: Candidate, find: Candidates) -> Total | Non
     query, noun, words = candidate.query, asked.cues.noun, asked.cues.words.folded
     if not asked.cues.count or not noun or not isinstance(query, Count):
         return None
-    if not _are_nameless(find, candidate.ends):
+    if not all(is_blank(find.kg.entity_ids[row]) for row in candidate.ends[:_FEW].tolist()):
         return None
     kinds = find.end_classes(candidate)
     if any(kind.last in noun and kind.kind in kinds for kind in asked.classes):
@@ -111,11 +252,6 @@ def _amounts(find: Candidates, rows: np.ndarray, named: frozenset[str]) -> int:
                 whole[code] = any(map(named.issuperset, labels))
     codes = [code for code, alone in whole.items() if alone or len(whole) == 1]
     return codes[0] if len(codes) == 1 else -1
-
-
-def _are_nameless(find: Candidates, rows: np.ndarray) -> bool:
-    ids = find.kg.entity_ids
-    return all(is_blank(ids[row]) for row in rows[:_FEW].tolist())
 
 
 def _total(asked: Asked, candidate: Candidate, find: Candidates) -> Total | None:

@@ -1,1 +1,0 @@
-"""Which relations a question asks for: told by an encoder tuned on what people ask."""

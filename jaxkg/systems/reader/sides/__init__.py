@@ -1,1 +1,0 @@
-"""The sides that a reading of a question is seen from, each as named numbers."""
