@@ -193,8 +193,8 @@ def _lookups(asked: Session) -> Lookups:
 
 def _whole(asked: Session) -> TopicGraph | None:
     """The graph of a store that is fetched whole."""
-    rooms = getattr(asked.system, "rooms", None)
-    return None if rooms is None or rooms.whole is None else rooms.whole.graph
+    parts = getattr(asked.system, "parts", None)
+    return None if parts is None or parts.whole is None else parts.whole.graph
 
 
 def _examples(asked: Session) -> Sequence[Question]:

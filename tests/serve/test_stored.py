@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
+from jaxkg.cli import serving
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.kg.stores import around
@@ -146,7 +149,9 @@ def test_what_is_looked_up_where():
     assert lookups(None, None, lambda: WHOLE) is WHOLE
     assert isinstance(lookups(ArrayStore(DEMO), None, lambda: WHOLE), StoredFacts)
     qa = StoredQA(ArrayStore(DEMO), lambda kg: Reader.build(kg, HashingEncoder()))
-    whole = lookups(qa.store, qa.parts.whole.graph, lambda: WHOLE)
+    asked: Any = SimpleNamespace(system=qa)
+    whole = lookups(qa.store, serving._whole(asked), lambda: WHOLE)
+    assert not isinstance(whole, StoredFacts)
     assert by_relation(whole.entity("Alien")) == by_relation(WHOLE.entity("Alien"))
 
 
