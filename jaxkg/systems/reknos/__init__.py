@@ -5,7 +5,7 @@
 | `system`, `settings` | `ReKnoS`: link, search, answer, cite |
 | `super_relations` | what is searched: graph, groups of its relations, settings |
 | `scorers`, `numeric` | label similarity, planner: one program a batch |
-| `loop`, `llm` | a language model: step by step, two calls a step and one to answer |
+| `llm` | a language model: step by step, two calls a step and one to answer |
 | `trace` | what it found, as records |
 
 Reference: Wang, Lin, Guo, Shun, Li and Zhu, "Reasoning of large language models over knowledge
