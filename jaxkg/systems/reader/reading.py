@@ -209,6 +209,7 @@ class Readings:
         cues = self._superlatives(text, sums)
         mentions = self._given(cues, topics) if topics else self.finder.mentions(cues)
         graded = [some.words for some in (cues.extreme, cues.comparative) if some is not None]
+        graded += [{place} for place in (cues.negated, cues.except_at) if place is not None]
         named = {p for m in mentions if len(m.words) > 1 and m.score >= _NAMED for p in m.words}
         if any(words <= named for words in graded if words):
             cues = self._superlatives(text, named | sums)

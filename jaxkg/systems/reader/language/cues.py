@@ -129,7 +129,8 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
 
     Args:
         text: the question.
-        named: places of words that are parts of names, and grade nothing: the "First Responders".
+        named: places of words that are parts of names, and grade or deny nothing: the "First
+            Responders", "Enough is not enough".
 
     >>> cues = read_cues("Which stops opened before 1925?")
     >>> cues.wants, [(b.comparison, b.low) for b in cues.bounds]
@@ -171,8 +172,8 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
     ):
         wants = "number"
         used.update(words_in(words, *how_much.span()))
-    except_match = EXCEPT.search(lower)
-    negated = NOT.search(OF_MINE.sub(lambda mine: " " * len(mine[0]), lower))
+    except_match = _outside(EXCEPT, lower, words, named)
+    negated = _outside(NOT, OF_MINE.sub(lambda mine: " " * len(mine[0]), lower), words, named)
     except_at = _word_at(words, except_match.start()) if except_match else None
     if except_match:
         used.update(words_in(words, *except_match.span()))
@@ -201,6 +202,14 @@ def read_cues(text: str, named: Set[int] = frozenset()) -> Cues:
         used=frozenset(used),
         plural=is_plural(folded, noun),
     )
+
+
+def _outside(
+    pattern: re.Pattern[str], text: str, words: Words, named: Set[int]
+) -> re.Match[str] | None:
+    """The first match of a pattern that does not begin within a name."""
+    matches = pattern.finditer(text)
+    return next((m for m in matches if _word_at(words, m.start()) not in named), None)
 
 
 def asking_as(cues: Cues, part: Cues) -> Cues:

@@ -117,3 +117,22 @@ def test_a_word_said_in_passing_is_less_of_a_topic_than_a_name_beside_it(text, l
     assert score.pop(less) < 0.6 < 0.9 < min(score.values())
     alone = readings.asked(f"what about the {less.lower()}").mentions
     assert [mention.score for mention in alone] == [pytest.approx(0.97, abs=0.04)]
+
+
+@pytest.mark.parametrize(
+    ("text", "negated", "excluded"),
+    [
+        ('What time does "Colour is not enough" start?', False, False),
+        ("Does Life except Death start in Lab A?", False, False),
+        ("Which talk is not in Lab A?", True, False),
+        ('Is "Colour is not enough" not in Lab A?', True, False),
+        ("Which talks are there except Life except Death?", False, True),
+    ],
+)
+def test_words_of_names_deny_nothing(text, negated, excluded):
+    talks = [("Colour is not enough", "Lab A"), ("Life except Death", "Lab B")]
+    facts = [(talk, "room", room) for talk, room in talks]
+    facts += [(talk, "is a", "talk") for talk, _ in talks]
+    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    cues = readings.asked(text).cues
+    assert (cues.negated is not None, cues.except_at is not None) == (negated, excluded)
