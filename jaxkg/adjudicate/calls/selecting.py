@@ -19,9 +19,11 @@ _SYSTEM = (
     "You write one SQL SELECT over one table that answers a question. There are no joins and no "
     "inner queries: each table already has the columns of what its rows refer to. Choose the table "
     "whose rows the question is about, and select only what is asked for. Write names as the "
-    "tables have them. If no column has what is asked for, reply with an empty string.\n"
+    "tables have them. Dates grow: the oldest, the first and who is there longest have the "
+    "smallest date (ASC). If no column has what is asked for, reply with an empty string.\n"
     "Examples, with CREATE TABLE loan (name, student, student_town, device, lent, due, back), "
-    "CREATE TABLE device (name, maker, price, shelf) and CREATE TABLE student (name, town, born):\n"
+    "CREATE TABLE device (name, maker, price, shelf) and CREATE TABLE student (name, town, born, "
+    "enrolled):\n"
     "what does the Orion lamp cost: "
     """{"sql": "SELECT price FROM device WHERE name = 'Orion lamp'"}\n"""
     'who has something that came back late: {"sql": "SELECT student FROM loan WHERE back > due"}\n'
@@ -29,11 +31,15 @@ _SYSTEM = (
     "the dearest device on shelf B2: "
     """{"sql": "SELECT name FROM device WHERE shelf = 'B2' ORDER BY price DESC LIMIT 1"}\n"""
     'the oldest student: {"sql": "SELECT name FROM student ORDER BY born ASC LIMIT 1"}\n'
+    'who has been here longest: {"sql": "SELECT name FROM student ORDER BY enrolled ASC LIMIT 1"}\n'
+    'how much dearer is the Orion lamp than the Fox stand: {"sql": "SELECT (SELECT price FROM '
+    "device WHERE name = 'Orion lamp') - (SELECT price FROM device WHERE name = 'Fox stand')\"}\n"
     'which student borrows most often: {"sql": "SELECT student FROM loan GROUP BY student ORDER BY '
     'COUNT(*) DESC LIMIT 1"}\n'
     """has Ada Quill borrowed a camera: {"sql": "SELECT COUNT(*) > 0 FROM loan WHERE student """
     """= 'Ada Quill' AND device LIKE '%camera%'"}\n"""
-    'what colour is the Orion lamp: {"sql": ""}\n' + DATA_RULE
+    'what colour is the Orion lamp: {"sql": ""}\nwho mended the Film camera: {"sql": ""}\n'
+    + DATA_RULE
 )
 _USER = "Tables:\n{tables}\n\nNames in the question:\n{names}\n\nQuestion:\n{question}"
 _FORM = 'Reply with one JSON object and nothing else:\n{"sql": "<SELECT, or empty>"}'
