@@ -140,6 +140,7 @@ EXPERIMENTS = {
             Arm("vectors alone", "pathhd", _ZERO, None),
             Arm("readings chosen", "pathhd", _ZERO, "always"),
             Arm("prompt of Table 8", "pathhd", {**_ZERO, "prompt": "a"}),
+            Arm("prompt B of Table 15", "pathhd", {**_ZERO, "prompt": "b"}),
             Arm("FHRR, one call", "pathhd", {
                 **_ZERO, "offered": "paths", "judge": "paths", "operator": "fhrr"
             }),
@@ -153,6 +154,7 @@ EXPERIMENTS = {
         (
             Arm("super-relations, select N", "reknos", {"form": "select", "hops": "2"}),
             Arm("super-relations, scores", "reknos", {"hops": "2"}),
+            Arm("super-relations, criteria", "reknos", {"hops": "2", "criteria": "true"}),
             Arm("plain relations, select N", "reknos", {
                 "form": "select", "groups": "none", "hops": "2"
             }),
