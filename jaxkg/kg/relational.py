@@ -35,6 +35,8 @@ _LETTERS, _NEAR = 4, 0.2
 _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
+_TOLD = 3
+"""Classes that a table is called by, at most."""
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
@@ -386,6 +388,8 @@ class Relational:
                 take(self.schema.names[relation], (self.kg.relations[relation],), [*kinds])
         beyond = []
         for relation, _ in relations.most_common():
+            if NAME in columns and self._names(heads, relation):
+                continue
             ends = self._tails(heads, relation)
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
             take(label, path, ends)
@@ -400,6 +404,8 @@ class Relational:
             for relation, count in onwards.most_common(_MOST_FOLLOWED):
                 if count < _FOLLOWED * len(own):
                     break
+                if self._names(np.array(own), relation):
+                    continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])
                 take(f"{label} {self.schema.names[relation]}", there, further)
@@ -407,14 +413,20 @@ class Relational:
 
     def _word(self, kinds: Mapping[int, np.ndarray]) -> str:
         """What a table of these classes is called."""
-        first, *others = kinds
-        if first == -1 and list(map(min, self._kinds)).count(-1) > 1:
+        if -1 in kinds and list(map(min, self._kinds)).count(-1) > 1:
             return f"with {self.schema.names[self._relations(kinds[-1]).most_common(1)[0][0]]}"
-        if first == -1 or others:
-            return _ROW if first == -1 else _THING
-        if first < -1:
-            return self._by_id[-2 - first]
-        return self.kg.name(first % self.kg.num_entities)
+        if -1 in kinds or len(kinds) > _TOLD:
+            return _ROW if -1 in kinds else _THING
+        count = self.kg.num_entities
+        return " or ".join(
+            self._by_id[-2 - kind] if kind < -1 else self.kg.name(kind % count) for kind in kinds
+        )
+
+    def _names(self, heads: np.ndarray, relation: int) -> bool:
+        """Whether a relation leads to nothing but what its heads are called."""
+        facts = self._facts[relation]
+        some = facts[self._among(heads)[facts[:, 0]]][:_SAMPLE]
+        return all(self.kg.name(head) == self.kg.name(tail) for head, _, tail in some.tolist())
 
     def _owner(self, relation: int) -> str:
         """What the table is called that most heads of a relation are rows of."""

@@ -223,12 +223,20 @@ def test_kinds_with_the_same_columns_are_one_table_and_rows_without_names_have_t
         facts += [(f"P{at}", "order", f"_:o{at}"), (f"_:o{at}", "price", str(at + 2))]
     sets = QuerySets(KnowledgeGraph.from_triples(facts))
     tables = {table.name: table for table in Relational(sets).tables}
-    assert set(tables) == {"thing", "row"}
-    assert tables["thing"].columns["is_a"].values == ("bulb", "shrub")
+    assert set(tables) == {"bulb_or_shrub", "row"}
+    assert tables["bulb_or_shrub"].columns["is_a"].values == ("bulb", "shrub")
     assert "name" not in tables["row"].columns
     reader = SelectReader(Relational(sets))
-    assert told(sets, reader.read("SELECT height FROM thing WHERE is_a = 'bulb'")) == {"1", "3"}
-    assert told(sets, reader.read("SELECT thing FROM row WHERE price > 4")) == {"P3"}
+    assert told(sets, reader.read("SELECT height FROM bulb_or_shrub WHERE is_a = 'bulb'")) == {
+        "1",
+        "3",
+    }
+    assert told(sets, reader.read("SELECT bulb_or_shrub FROM row WHERE price > 4")) == {"P3"}
+    many = KnowledgeGraph.from_triples(
+        [(f"P{at}", "is a", f"kind {at}") for at in range(4)]
+        + [(f"P{at}", "height", str(at)) for at in range(4)]
+    )
+    assert [table.name for table in Relational(QuerySets(many)).tables] == ["thing"]
 
 
 def test_only_the_likeliest_columns_are_shown_where_not_all_fit(fleet):
@@ -417,3 +425,12 @@ def test_tables_of_facts_are_shown_with_the_classes_of_their_ends(films):
 def test_what_several_selects_cannot_mean_is_said(films, text, why):
     with pytest.raises(JaxkgError, match=re.escape(why)):
         films[1].read(text)
+
+
+def test_what_only_says_a_name_again_is_no_column():
+    facts = [(f"e{at}", "label", f"Name {at}") for at in range(3)]
+    facts += [(f"e{at}", "boss", f"e{(at + 1) % 3}") for at in range(3)]
+    names = {f"e{at}": f"Name {at}" for at in range(3)}
+    kg = KnowledgeGraph.from_triples(facts, names=names)
+    [table] = Relational(QuerySets(kg)).tables
+    assert list(table.columns) == ["name", "boss", "boss_boss"]
