@@ -75,14 +75,6 @@ def test_wide_plans_are_all_paths_of_the_graph_with_the_planners_probability(
         assert [p for _, p in got] == sorted((p for _, p in got), reverse=True)
 
 
-def endings(hops, codes):
-    yield ()
-    if hops:
-        for code in range(codes):
-            for rest in endings(hops - 1, codes):
-                yield (code, *rest)
-
-
 @pytest.mark.slow
 def test_batches_of_any_size_give_the_same_plans(random_graph, planner, rng):
     world = random_graph(2)

@@ -10,7 +10,6 @@ import pytest
 from programs import frontier_of, nodes_of
 from random_graphs import repad
 
-from jaxkg.candidates import follow
 from jaxkg.search.relation_beam import Scored, ask, init, search, search_layers, tell
 from jaxkg.tensors import edge_tables
 
@@ -147,36 +146,6 @@ def test_asked_and_told_from_python_it_is_the_same_search(random_graph, rng, sco
     for one, two in zip(jax.tree.leaves(inside), outside_leaves):
         assert one.dtype == two.dtype
         assert np.array_equal(one, two)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_constant_scorer_with_a_wide_beam_reaches_what_follow_reaches(random_graph, seed):
-    world = random_graph(seed, num_relations=RELATIONS)
-    beam = searched(
-        world.graph,
-        frontier_of(TOPICS),
-        np.zeros((QUESTIONS, HOPS, STOP + 1, STOP + 1), np.float32),
-        width=WIDE,
-    )
-    paths = np.asarray(beam.relations).reshape(-1, HOPS)
-    rows = QUESTIONS * WIDE
-    starts = frontier_of([topics for topics in TOPICS for _ in range(WIDE)], size=2 * rows)
-    trail = jax.jit(follow, static_argnames="capacities")(
-        world.graph, starts, paths[:, :, None], capacities=(4096,) * HOPS
-    )
-    assert not any(frontier.overflow for frontier in trail)
-    whole = (paths != -1).all(axis=1)
-    by_beam, by_follow = (nodes_of(frontier, rows) for frontier in (beam.frontier, trail[-1]))
-    assert whole.sum() > 20
-    for row in range(rows):
-        assert by_beam[row] == (by_follow[row] if whole[row] else set())
-    # Nothing that any sequence of relations reaches is missing.
-    every = [set(range(STOP))] * HOPS
-    for question, topics in enumerate(TOPICS):
-        mine = slice(question * WIDE, (question + 1) * WIDE)
-        for hop, expected in enumerate(brute_force.follow(world.facts, topics, every, "topic")[1:]):
-            found = set().union(*nodes_of(trail[hop + 1], rows)[mine])
-            assert found == expected
 
 
 def test_a_question_without_a_start_has_an_empty_beam(random_graph, rng):
