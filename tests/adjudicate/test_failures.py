@@ -7,7 +7,7 @@ from collections import Counter
 
 import loopback
 import pytest
-from pydantic import BaseModel
+from asked_texts import Chosen
 
 from jaxkg.adjudicate import (
     Backoff,
@@ -22,10 +22,6 @@ from jaxkg.adjudicate import (
 )
 
 GOOD = '{"indices": [1, 3]}'
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -92,6 +92,7 @@ def test_a_body_that_is_no_completion_is_a_failure(serve, backend_of, body, stat
 @pytest.mark.parametrize(
     "usage",
     [
+        False,  # none at all
         [],
         [1, 2],
         "many",
