@@ -222,13 +222,6 @@ def cycle_of(transport, method="GET", *, response_started=True):
     )
 
 
-def test_a_head_that_was_asked_for_alone_goes_out_at_once():
-    transport = mock.Mock()
-    joining = protocol._Joining(cycle_of(transport, "HEAD"))
-    joining.write(b"head")
-    assert transport.method_calls == [mock.call.write(b"head")]
-
-
 def test_a_reply_goes_out_at_once_and_in_its_order():
     transport = mock.Mock()
     cycle = cycle_of(transport, response_started=False)
@@ -244,14 +237,6 @@ def test_a_reply_goes_out_at_once_and_in_its_order():
         mock.call.write(b"more"),
         mock.call.close(),
     ]
-
-
-def test_a_head_without_a_body_goes_out_before_the_end():
-    transport = mock.Mock()
-    joining = protocol._Joining(cycle_of(transport))
-    joining.write(b"head")
-    joining.close()
-    assert transport.method_calls == [mock.call.write(b"head"), mock.call.close()]
 
 
 def test_what_is_asked_by_who_has_left_is_not_looked_for(serving, monkeypatch):
