@@ -105,7 +105,7 @@ def test_a_search_that_outgrows_the_largest_bucket_says_so(random_graph, planner
 
 
 def tiny(slots, limit, rounds=1):
-    return Capacities(slots=(8,) * len(slots), limit=limit, rounds=rounds)
+    return Capacities(slots=(limit,) * len(slots), limit=limit, rounds=rounds)
 
 
 @pytest.mark.slow

@@ -31,9 +31,7 @@ def table_scorer(table, beam, options):
 
 
 @functools.partial(jax.jit, static_argnames=STATIC)
-def searched(
-    graph, starts, table, margin=math.inf, *, width, hops=HOPS, capacities=None, revisit="topic"
-):
+def _searched(graph, starts, table, margin, *, width, hops=HOPS, capacities=None, revisit="topic"):
     return search(
         graph,
         starts,
@@ -45,6 +43,11 @@ def searched(
         margin=margin,
         revisit=revisit,
     )
+
+
+def searched(graph, starts, table, *, margin=math.inf, **sizes):
+    """With a margin always, so that searches of one size are one program."""
+    return _searched(graph, starts, table, margin, **sizes)
 
 
 def random_table(rng, eighths=None):
@@ -174,9 +177,10 @@ def test_too_little_room_is_told_of_exactly_at_the_first_step_that_lacks_it(rand
     starts = frontier_of(TOPICS)
     roomy = searched(world.graph, starts, table, width=NARROW)
     wanted = roomy.needed.tolist()
-    room = list(ROOM[NARROW][:6])
+    hops = 1 + step // 3
+    room = list(ROOM[NARROW][: 3 * hops])
     room[step] = wanted[step] - 1
-    tight = searched(world.graph, starts, table, width=NARROW, hops=2, capacities=tuple(room))
+    tight = searched(world.graph, starts, table, width=NARROW, hops=hops, capacities=tuple(room))
     assert not roomy.overflow
     assert tight.overflow
     assert tight.needed.tolist()[: step + 1] == wanted[: step + 1]

@@ -199,7 +199,7 @@ def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
     model = ["--llm", "able", "--base-url", asked.url, "--ask-model", "always"]
     for options in [], model:
         with contextlib.suppress(SystemExit):
-            main(["mcp", *options])
+            main(["mcp", "--set", "encoder=hashing", *options])
         assert bool(asked.bodies) == bool(options)
     assert [[e["name"] for e in reply["entities"]] for reply in replies] == [["Ridley Scott"]] * 2
 
