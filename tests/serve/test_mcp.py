@@ -4,10 +4,10 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
+from lib.under_trial import Assistant
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -205,27 +205,19 @@ def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_every_line_is_answered_and_the_end_of_input_is_the_end(tmp_path):
+def test_every_line_is_answered_and_the_end_of_input_is_the_end(tool):
     half = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","x":"\\ud800"}}'
     sent = [half, "no json", "[]", "[" * 100_000, '{"jsonrpc":"2.0","id":2,"method":"ping"}']
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jaxkg", "mcp"],
-        env={**os.environ, "JAXKG_CACHE": str(tmp_path)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        told = []
-        for line in sent:
-            process.stdin.write(line + "\n")
-            process.stdin.flush()
-            told.append(json.loads(process.stdout.readline()))
-        process.stdin.close()
-        assert process.wait(30) == 0
-    finally:
-        process.kill()
-        process.stdout.close()
+    talk, told = Assistant(tool), []
+    with talk.process as process:
+        try:
+            for line in sent:
+                talk.line(line)
+                told.append(talk.reply(30))
+            process.stdin.close()
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
     assert [reply["id"] for reply in told] == [1, None, None, None, 2]
     assert ["error" in reply for reply in told][:4] == [True] * 4
 
@@ -260,12 +252,9 @@ async def over_http(command, environment):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("transport", [over_stdio, over_http])
-def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tmp_path):
-    environment = {**os.environ, "JAXKG_CACHE": str(tmp_path)} | {
-        "JAX_NUMPY_DTYPE_PROMOTION": "standard",
-        "JAX_NUMPY_RANK_PROMOTION": "allow",
-    }
-    command = [sys.executable, "-m", "jaxkg", "mcp", "--system", "planner"]
+def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tool, tmp_path):
+    environment = {**os.environ, "JAXKG_CACHE": str(tmp_path)}
+    command = [*tool.command, "mcp", "--system", "planner"]
 
     async def run():
         async with transport(command, environment) as client:
