@@ -239,6 +239,14 @@ def test_a_reply_goes_out_at_once_and_in_its_order():
     ]
 
 
+def test_a_head_without_a_body_goes_out_before_the_end():
+    transport = mock.Mock()
+    joining = protocol._Joining(cycle_of(transport))
+    joining.write(b"head")
+    joining.close()
+    assert transport.method_calls == [mock.call.write(b"head"), mock.call.close()]
+
+
 def test_what_is_asked_by_who_has_left_is_not_looked_for(serving, monkeypatch):
     monkeypatch.setattr(app, "_SOON", 0.05)
     asked, go = [], threading.Event()
