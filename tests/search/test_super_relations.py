@@ -93,7 +93,6 @@ def number(path):
     return int("".join(map(str, path)) or "0", WIDTH)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("revisit", ["topic", "any"])
 def test_every_equation_agrees_with_brute_force(random_graph, rng, seed, revisit):

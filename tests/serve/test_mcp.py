@@ -18,6 +18,8 @@ from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.serve.facts import Facts
 from jaxkg.serve.mcp import LARGEST_REPLY, fault, server, written
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 
 def abstain(questions):
     return [Answer(question=q.text, abstained="no evidence") for q in questions]
@@ -33,7 +35,6 @@ def called(graph, *calls):
     return asyncio.run(run())
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_tools_are_listed_and_answer():
     names, replies = called(
         demo_graph(),
@@ -60,7 +61,6 @@ def test_the_tools_are_listed_and_answer():
     assert "at most 4,000 characters" in found[8]["error"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_reply_is_cut_to_size_and_says_so():
     hub = KnowledgeGraph.from_triples((f"film {n} {'x' * 80}", f"r{n}", "hub") for n in range(300))
     _, [reply] = called(hub, ("entity", {"id": "hub", "limit": 100}))
@@ -70,7 +70,6 @@ def test_a_reply_is_cut_to_size_and_says_so():
     assert record["relations_cut"] + len(record["relations"]) == 300
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_questions_are_answered_one_at_a_time_and_faults_stay_in_the_log():
     inside, most = [], []
 
@@ -92,7 +91,6 @@ def test_questions_are_answered_one_at_a_time_and_faults_stay_in_the_log():
     assert most == [1, 1, 1, 1]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_an_argument_that_is_none_and_a_long_name_are_refused():
     long = "Alien " * 3000
     _, replies = called(
@@ -110,7 +108,6 @@ def test_an_argument_that_is_none_and_a_long_name_are_refused():
         assert "at most 16,000 characters" in json.loads(reply.content[0].text)["error"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_schemas_say_that_there_are_no_other_arguments():
     async def run():
         async with Client(server(Facts.of(demo_graph()), abstain)) as client:
@@ -149,7 +146,6 @@ def test_what_is_no_message_is_told(line, code, id):
     assert (error and error.id) == id
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
     stopped = []
 
@@ -179,7 +175,6 @@ def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
     assert stopped == ["late?", "left?"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
     asked, replies = serve(lambda body: json.dumps({"reading": 1})), []
 
@@ -250,7 +245,6 @@ async def over_http(command, environment):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("transport", [over_stdio, over_http])
 def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tool, tmp_path):
     environment = {**os.environ, "JAXKG_CACHE": str(tmp_path)}
