@@ -366,10 +366,6 @@ class TestHealth:
             assert gc.get_freeze_count() > 1000
         assert gc.get_freeze_count() == 0
 
-    def test_ready_once_warm(self, client):
-        assert client.get("/healthz").text == "ok\n"
-        assert client.get("/readyz").status_code == 200
-
     def test_what_happened_is_counted(self, client):
         client.post("/ask", json={"question": "x"})
         text = client.get("/metrics").text
