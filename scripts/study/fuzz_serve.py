@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
-import importlib.util
 import json
 import random
 import socket
@@ -26,6 +25,8 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from fuzz import mutated
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments
@@ -91,15 +92,6 @@ _OPENINGS = (
 )
 
 
-def _mutated() -> Callable[[bytes, random.Random], bytes]:
-    spec = importlib.util.spec_from_file_location("fuzz", Path(__file__).with_name("fuzz.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.mutated
-
-
 class Fuzzer:
     """Requests from one seed against one port.
 
@@ -111,7 +103,6 @@ class Fuzzer:
     def __init__(self, port: int, seed: int, *, dawdlers: float = 0.01) -> None:
         self.port = port
         self.rng = random.Random(seed)
-        self.mutated = _mutated()
         self.ends: dict[str, Counter[str]] = {}
         self.bad: Counter[str] = Counter()
         self.kinds: dict[str, tuple[float, Callable[[], list[bytes]]]] = {
@@ -142,7 +133,7 @@ class Fuzzer:
     def bodies(self) -> list[bytes]:
         """Damaged JSON."""
         path, body = self.rng.choice(_BODIES)
-        return [self.request(self.mutated(body, self.rng), path=path)]
+        return [self.request(mutated(body, self.rng), path=path)]
 
     def heads(self) -> list[bytes]:
         """Odd headers, several of them, before a good body."""
@@ -154,7 +145,7 @@ class Fuzzer:
         if self.rng.random() < 0.2:
             return [self.rng.choice(_OPENINGS)]
         path, body = self.rng.choice(_BODIES)
-        return [self.mutated(self.request(body, path=path), self.rng)]
+        return [mutated(self.request(body, path=path), self.rng)]
 
     def encodings(self) -> list[bytes]:
         """A good question in bytes that are not UTF-8."""

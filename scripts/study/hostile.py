@@ -29,6 +29,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,27 @@ _POSTS = ("/ask", "/ask/batch", "/check")
 
 
 CASES: dict[str, tuple[str, Callable[[Tool, Seen], None]]] = {}
+SENDERS = ThreadPoolExecutor(8)
+"""Of requests that nobody waits for at once."""
+
+
+class _Quiet(http.server.BaseHTTPRequestHandler):
+    """Answers without a log."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def _beside(running: Service, seen: Seen, what: str, seconds: float, path: str = "/ask") -> float:
+    """A plain client asks beside something: it waits less than a second, and is told nothing else.
+
+    Returns:
+        95th percentile of its waits.
+    """
+    wait, others = running.plain(seconds, path)
+    seen.expect(wait < 1, f"{what}a plain client waits {wait:.2f} s at p95")
+    seen.expect(not others, f"{what}a plain client is told {others[:5]}")
+    return wait
 
 
 def case(name: str, faults: str) -> Callable[[Callable[[Tool, Seen], None]], Any]:
@@ -121,13 +143,10 @@ def browser(tool: Tool, seen: Seen) -> None:
         return
     calls: list[bytes] = []
 
-    class Model(http.server.BaseHTTPRequestHandler):
+    class Model(_Quiet):
         def do_POST(self) -> None:
             calls.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_error(400)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
 
     with contextlib.ExitStack() as stack:
         model = stack.enter_context(served(Model))
@@ -138,7 +157,7 @@ def browser(tool: Tool, seen: Seen) -> None:
         for name in "127.0.0.1", "evil.example":
             page = _PAGE.replace("NAME", name).replace("PORT", str(running.port)).encode()
 
-            class Page(http.server.BaseHTTPRequestHandler):
+            class Page(_Quiet):
                 page = b""
 
                 def do_GET(self) -> None:
@@ -146,9 +165,6 @@ def browser(tool: Tool, seen: Seen) -> None:
                     self.send_header("Content-Type", "text/html")
                     self.end_headers()
                     self.wfile.write(self.page)
-
-                def log_message(self, format: str, *args: Any) -> None:
-                    pass
 
             Page.page = page
             port = stack.enter_context(served(Page))
@@ -243,13 +259,11 @@ def tokens(tool: Tool, seen: Seen) -> None:
         guessers = [threading.Thread(target=guess) for _ in range(4)]
         for each in guessers:
             each.start()
-        wait, others = running.plain(10)
+        wait = _beside(running, seen, "", 10)
         for each in guessers:
             each.join()
         rate = counts.get(401, 0) / (time.monotonic() - begun)
         seen.expect(rate < 50, f"{rate:,.0f} guesses a second: {counts}")
-        seen.expect(wait < 1, f"a plain client waits {wait:.2f} s at p95")
-        seen.expect(not others, f"a plain client is told {others[:5]}")
         logged = running.log.read_text()
         seen.expect("wrong tokens" in logged, "no line of the log")
         if not seen.fell:
@@ -278,9 +292,7 @@ def _drip(running: Service, count: int, seen: Seen, *, seconds: float, watched: 
     thread = threading.Thread(target=drip)
     thread.start()
     try:
-        wait, others = running.plain(watched, "/healthz")
-        seen.expect(wait < 1, f"beside {count}: a plain client waits {wait:.2f} s at p95")
-        seen.expect(not others, f"beside {count}: a plain client is told {others[:5]}")
+        _beside(running, seen, f"beside {count}: ", watched, "/healthz")
         time.sleep(max(0.0, seconds - watched))
     finally:
         stop.set()
@@ -314,17 +326,9 @@ def batch(tool: Tool, seen: Seen) -> None:
         lines = "\n".join(
             json.dumps({"question": f"who directed [Alien]? {n}"}) for n in range(10_000)
         )
-        sender = threading.Thread(
-            target=running.status,
-            args=("POST", "/ask/batch", lines),
-            kwargs={"heads": JSON, "seconds": 300},
-            daemon=True,
-        )
-        sender.start()
+        SENDERS.submit(running.status, "POST", "/ask/batch", lines, heads=JSON, seconds=300)
         time.sleep(1)
-        wait, others = running.plain(20)
-        seen.expect(wait < 1, f"a plain client waits {wait:.2f} s at p95")
-        seen.expect(not others, f"a plain client is told {others[:5]}")
+        wait = _beside(running, seen, "", 20)
         ended = running.ended_within(GRACE)
         seen.expect(ended is not None, "alive 30 s after SIGTERM")
         if not seen.fell:
@@ -344,12 +348,8 @@ def signals(tool: Tool, seen: Seen) -> None:
     for name, body in _LONG.items():
         for by in signal.SIGTERM, signal.SIGINT:
             with tool.service(limit="-v 12000000") as running:
-                threading.Thread(
-                    target=running.status,
-                    args=("POST", "/ask", json.dumps(body)),
-                    kwargs={"heads": JSON, "seconds": 120},
-                    daemon=True,
-                ).start()
+                asked = ("POST", "/ask", json.dumps(body))
+                SENDERS.submit(running.status, *asked, heads=JSON, seconds=120)
                 time.sleep(1.5)
                 ended = running.ended_within(GRACE, by)
                 seen.expect(ended is not None, f"{name}: alive 30 s after {by.name}")
@@ -511,23 +511,13 @@ def questions(tool: Tool, seen: Seen) -> None:
             ("who?", known),
         ):
             body = json.dumps({"question": question[:3990], "topics": topics})
-            statuses: list[int] = []
-
-            def hostile(body: str = body, statuses: list[int] = statuses) -> None:
-                statuses.append(running.status("POST", "/ask", body, heads=JSON, seconds=90))
-
-            sender = threading.Thread(target=hostile)
-            sender.start()
-            wait, others = running.plain(2)
-            most = max(most, wait)
-            sender.join()
-            (status,) = statuses
+            reply = SENDERS.submit(running.status, "POST", "/ask", body, heads=JSON, seconds=90)
             shown = f"{question[:30]!r}, {len(topics)} topics"
+            most = max(most, _beside(running, seen, f"{shown}: ", 2))
+            status = reply.result()
             seen.expect(status == 200 or 400 <= status < 500, f"{shown}: {status}")
             above = _peak(running.process) - idle
             seen.expect(above <= _ABOVE_IDLE, f"{shown}: {above} MB above idle")
-            seen.expect(wait < 1, f"{shown}: a plain client waits {wait:.2f} s at p95")
-            seen.expect(not others, f"{shown}: a plain client gets {others[:5]}")
         seen.words = seen.words or f"a plain client's p95 {most:.2f} s at most"
 
 
@@ -588,16 +578,13 @@ def packed(tool: Tool, seen: Seen) -> None:
     """A reply packed twice, small on the way and huge here."""
     body = gzip.compress(gzip.compress(bytes(1 << 28), 9), 9)
 
-    class Model(http.server.BaseHTTPRequestHandler):
+    class Model(_Quiet):
         def do_POST(self) -> None:
             self.send_response(200)
             self.send_header("Content-Encoding", "gzip, gzip")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
 
     with served(Model) as port:
         address = f"http://127.0.0.1:{port}"

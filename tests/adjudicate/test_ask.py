@@ -1,14 +1,11 @@
 import dataclasses
 
 import pytest
+from asked_texts import Chosen
 from pydantic import BaseModel
 
 from jaxkg.adjudicate import Message, Outcome, Prompted, Reply, Scripted, ask, tally
 from jaxkg.adjudicate.reading.schema import strict_schema
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 class Plan(BaseModel):

@@ -1,11 +1,8 @@
 import pytest
+from asked_texts import ask_for
 
-from jaxkg.adjudicate import Backoff, Caps, Message, PriceTable, Rates, Request, connect
+from jaxkg.adjudicate import Backoff, Caps, PriceTable, Rates, connect
 from jaxkg.errors import JaxkgError
-
-
-def ask_for(text, question):
-    return Request((Message("user", text),), question=question)
 
 
 def test_everything_together(serve, tmp_path):
@@ -16,7 +13,7 @@ def test_everything_together(serve, tmp_path):
         "prices": PriceTable({"loopback": Rates(1.0, 1.0)}),
         "backoff": Backoff(retries=0),
     }
-    requests = [ask_for(f"{q}{n}", q) for q in "ab" for n in range(3)]
+    requests = [ask_for(f"{q}{n}", question=q) for q in "ab" for n in range(3)]
     for cap, expected, calls in ((3, 3, 3), (3, 4, 4), (None, 4, 4)):
         with connect(
             "loopback", run=Caps(calls=cap, price=1.0), question=Caps(calls=2), **settings

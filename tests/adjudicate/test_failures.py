@@ -7,7 +7,7 @@ from collections import Counter
 
 import loopback
 import pytest
-from pydantic import BaseModel
+from asked_texts import Chosen
 
 from jaxkg.adjudicate import (
     Backoff,
@@ -22,10 +22,6 @@ from jaxkg.adjudicate import (
 )
 
 GOOD = '{"indices": [1, 3]}'
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +55,7 @@ FAULTS = [
     Fault("500", {"status": 500}, error="server", attempts=3),
     # What answers at last, and what asks, must be in time on a crowded machine, too.
     Fault("slow, then well", {"delay": 4.0}, once=True, attempts=2, timeout=3.0),
-    Fault("slow", {"delay": 5.0}, error="timeout", attempts=2, timeout=1.5),
+    Fault("slow", {"delay": 5.0}, error="timeout", attempts=2, timeout=1.0),
     Fault("connection cut, then well", {"cut": True}, once=True, attempts=2),
     Fault("connection cut", {"cut": True}, error="connection", attempts=3),
     Fault("no structured output", {"text": GOOD}, structured=False),

@@ -113,14 +113,6 @@ def test_expand_says_how_much_did_not_fit(random_graph):
     assert tight.valid.all()
 
 
-def test_expand_just_fits(random_graph):
-    world = random_graph(0)
-    degree = len(world.facts.leaving(0))
-    before = frontier_of([[0]])
-    assert not expanded(world.graph, before, capacity=degree).overflow
-    assert expanded(world.graph, before, capacity=degree - 1).overflow
-
-
 def test_padding_of_graph_and_frontier_does_not_show(random_graph, rng):
     world = random_graph(3)
     topics = random_topics(rng)

@@ -20,7 +20,7 @@ from programs import (
 )
 from random_graphs import EDGES, NODES, RUNS, repad
 
-from jaxkg.candidates import answers, follow, path_length, visits
+from jaxkg.candidates import follow, path_length, visits
 
 RULES = ["topic", "none", "any"]
 
@@ -168,15 +168,6 @@ def test_path_length_counts_the_hops_before_the_first_that_allows_nothing():
         np.int32,
     )
     assert path_length(jax.numpy.asarray(plan)).tolist() == [0, 1, 2, 3, 1, 0]
-
-
-def test_a_path_of_no_hops_has_no_answer(random_graph):
-    world = random_graph(0)
-    plan = np.full((ROWS, HOPS, WIDTH), -1, np.int32)
-    trail, masks, _ = executed(world.graph, frontier_of([[0]] * ROWS), plan)
-    assert trail[0].valid.any()
-    assert not any(mask.any() for mask in masks)
-    assert not any(mask.any() for mask in answers(trail, jax.numpy.asarray(plan)))
 
 
 def test_capacities_are_one_a_hop(random_graph):

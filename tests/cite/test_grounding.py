@@ -51,10 +51,6 @@ def test_an_answer_out_of_the_graph_is_grounded(kg, answer):
     assert grounded(kg, answer)
 
 
-def test_it_still_is_after_a_trip_through_json(kg, answer):
-    assert check(kg, Answer.from_json(answer.to_json())) == ()
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

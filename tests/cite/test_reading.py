@@ -125,10 +125,3 @@ def test_names_that_read_alike_once_cleaned_are_homonyms():
     names = {"a": "Kis\nmet", "b": "Kis met"}
     told = walk(facts, (*facts[0], "on"), (*facts[1], "back"), names=names)
     assert told == "Kis met [a], by: x; Kis met [b], by: x"
-
-
-def test_a_homonym_elsewhere_in_the_graph_keeps_its_id_too():
-    facts = [("m.1", "directed_by", "m.9"), ("m.2", "directed_by", "m.8")]
-    names = {"m.1": "Kismet", "m.2": "Kismet", "m.9": "William Dieterle"}
-    told = walk(facts, (*facts[0], "on"), names=names)
-    assert told == "Kismet [m.1], directed by: William Dieterle"

@@ -152,13 +152,15 @@ def command(jaxkg, tmp_path, graph, few, request):
 
 
 def everywhere():
-    """Every writer that is soon done meets a full disk, and two of them all disks: how a disk
-    refuses is one matter, whether a writer says so another. The rest is slow."""
+    """Every writer meets a disk that is full, at once and in the midst, and one that opens nothing;
+    two meet those that differ in what they say alone. What takes long is slow."""
     long = ("train", "compare")
     for (disk, refusal), (writer, command) in itertools.product(DISKS.items(), WRITERS.items()):
-        few = disk == "full" and command[0] not in long
-        marks = () if few or writer in ("trace", "build, big") else pytest.mark.slow
-        yield pytest.param(refusal, command, marks=marks, id=f"{disk}-{writer}")
+        every = writer in ("trace", "build, big")
+        if every or disk in ("full", "full in the midst", "not allowed"):
+            soon = every or (disk == "full" and command[0] not in long)
+            marks = () if soon else pytest.mark.slow
+            yield pytest.param(refusal, command, marks=marks, id=f"{disk}-{writer}")
 
 
 @pytest.mark.parametrize(("disk", "command"), [*everywhere()], indirect=["command"])

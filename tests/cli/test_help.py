@@ -5,36 +5,9 @@ import subprocess
 import sys
 
 import pytest
-import typer
-
-from jaxkg.cli.app import app
 
 ASK = 6
 """Programs that a question may compile: each costs a first answer about a second."""
-
-
-def commands(command, name="jaxkg"):
-    """Every subcommand with its full name."""
-    if not hasattr(command, "commands"):
-        yield name, command
-    for word, inner in getattr(command, "commands", {}).items():
-        yield from commands(inner, f"{name} {word}")
-
-
-def test_every_command_and_option_says_what_it_is(jaxkg):
-    found = dict(commands(typer.main.get_command(app)))
-    assert {"jaxkg ask", "jaxkg llm check", "jaxkg train pathmind"} <= set(found)
-    silent = [
-        f"{name} {parameter.name}"
-        for name, command in found.items()
-        for parameter in command.params
-        if not getattr(parameter, "help", None)
-    ]
-    assert silent == []
-    assert all(command.help for command in found.values())
-    code, out, err = jaxkg("compare", "--help")
-    assert (code, err) == (0, "")
-    assert "--systems" in out
 
 
 def test_a_question_is_answered_in_few_programs_and_without_what_trains(in_cache):

@@ -173,12 +173,6 @@ def test_a_model_may_leave_out_what_a_query_graph_finds(
     assert answer.reading, "how it was read stays told"
 
 
-def test_a_reply_in_prose_is_told_as_what_failed(read_by, serve):
-    code, _, err = read_by(serve(lambda body: "hard to say"), "Who leads Atlas?")
-    assert code == 2
-    assert err.startswith("jaxkg: the model failed: unparsed")
-
-
 def test_no_model_chooses_a_number(read_by, serve):
     server = serve(choose)
     code, out, _ = read_by(server, "How many people work in Field Unit?", "--json")

@@ -70,10 +70,11 @@ def test_help_is_plain(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_an_option_is_a_sentence(name):
+    assert COMMANDS[name].help
     for parameter in COMMANDS[name].params:
         words = getattr(parameter, "help", None)
-        if words and parameter.name != "help":
-            assert words.rstrip()[-1] in ".)", (parameter.name, words)
+        assert words, parameter.name
+        assert words.rstrip()[-1] in ".)" or parameter.name == "help", (parameter.name, words)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

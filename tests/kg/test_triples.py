@@ -47,10 +47,8 @@ def many_relations(count):
     return KnowledgeGraph.from_triples(facts)
 
 
-@pytest.mark.parametrize(
-    ("relations", "width"),
-    [pytest.param(1 << 16, "uint16", marks=pytest.mark.slow), ((1 << 16) + 1, "int32")],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("relations", "width"), [(1 << 16, "uint16"), ((1 << 16) + 1, "int32")])
 def test_relations_take_the_room_they_need(tmp_path, relations, width):
     kg = many_relations(relations)
     save_index(save_graph(kg, tmp_path / "graph"), kg)

@@ -1,5 +1,6 @@
 """Saved models of every kind: what is written is read, by the version that wrote it."""
 
+import dataclasses
 import io
 import json
 import re
@@ -103,6 +104,13 @@ def npz(**arrays):
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
+
+
+def test_states_of_entities_tie_a_model_to_its_graph():
+    tied = dataclasses.replace(made("priority"), graph=KG.fingerprint)
+    tied.check_graph(KG)
+    with pytest.raises(JaxkgError, match="entities of another graph"):
+        tied.check_graph(KG.add([("c", "r", "b")]))
 
 
 @pytest.mark.parametrize("kind", KINDS)

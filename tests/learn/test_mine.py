@@ -20,15 +20,14 @@ def questions_of(rng, world, rows=ROWS):
     return topics, targets
 
 
-def expected_of(world, nodes, goal, revisit):
-    """Exact F1, under the rule, of every path that the enumeration proposes; the path of it.
+def expected_of(world, nodes, goal):
+    """Exact F1 of every path that the enumeration proposes; the path of it.
 
-    What is proposed skips long runs past the first hop, and only knows the rule "topic".
+    What is proposed skips long runs past the first hop.
     """
-    rule = "topic" if revisit == "topic" else "any"
     exact, proposed = {}, {}
-    for path, reached in brute_force.relation_paths(world.facts, nodes, HOPS, rule, LONG).items():
-        whole = brute_force.answers(world.facts, nodes, [{code} for code in path], revisit)
+    for path, reached in brute_force.relation_paths(world.facts, nodes, HOPS, longest=LONG).items():
+        whole = brute_force.answers(world.facts, nodes, [{code} for code in path], "topic")
         scores = (np.float32(brute_force.f1(some, goal)) for some in (whole, reached))
         exact[path], proposed[path] = map(float, scores)
     kept = {path: f1 for path, f1 in exact.items() if f1 > 0 and proposed[path] > 0}
@@ -46,8 +45,7 @@ def mined_of(mined, row):
     return kept
 
 
-@pytest.mark.parametrize("revisit", ["topic"])
-def test_every_path_with_the_f1_of_its_execution(random_graph, rng, revisit):
+def test_every_path_with_the_f1_of_its_execution(random_graph, rng):
     world = random_graph(1)
     topics, targets = questions_of(rng, world)
     told = []
@@ -58,14 +56,13 @@ def test_every_path_with_the_f1_of_its_execution(random_graph, rng, revisit):
         hops=HOPS,
         keep=EVERY,
         fan_out=LONG,
-        revisit=revisit,
         batch_size=8,
         on_progress=lambda done, total: told.append((done, total)),
     )
     assert mined.incomplete == 0
     corrected = 0
     for row in range(ROWS):
-        exact, proposed = expected_of(world, topics[row], targets[row], revisit)
+        exact, proposed = expected_of(world, topics[row], targets[row])
         got = mined_of(mined, row)
         assert dict(got) == exact
         assert len(got) == len(exact)
@@ -94,7 +91,7 @@ def test_what_outgrows_the_largest_bucket_is_counted(random_graph, monkeypatch, 
     mined = mine_paths(world.tensors, topics, targets, hops=HOPS, fan_out=LONG)
     assert mined.incomplete >= 2
     for row, nodes in enumerate(topics):
-        exact, _ = expected_of(world, nodes, targets[row], "topic")
+        exact, _ = expected_of(world, nodes, targets[row])
         assert all(exact[path] == f1 for path, f1 in mined_of(mined, row))
 
 

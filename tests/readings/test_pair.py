@@ -85,12 +85,17 @@ def test_vmap_is_a_loop_and_gradients_are_finite():
     asked, there = padded_states([QUESTION, QUESTION[:2]], 6)
     said, tokens = (np.stack([table] * 2) for table in padded_states(SENTENCES, 6))
 
-    def batch(p):
-        return jax.vmap(lambda *row: pair_scores(p, *row, xp=jnp))(asked, there, said, tokens)
+    @jax.jit
+    def one(p, *row):
+        return pair_scores(p, *row, xp=jnp)
 
-    loop = [pair_scores(params, *row, xp=jnp) for row in zip(asked, there, said, tokens)]
+    @jax.jit
+    def batch(p):
+        return jax.vmap(lambda *row: one(p, *row))(asked, there, said, tokens)
+
+    loop = [one(params, *row) for row in zip(asked, there, said, tokens)]
     np.testing.assert_allclose(batch(params), np.stack(loop), rtol=1e-4, atol=1e-4)
-    gradient = jax.grad(lambda p: batch(p).sum())(params)
+    gradient = jax.jit(jax.grad(lambda p: batch(p).sum()))(params)
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(gradient))
     assert float(jnp.abs(gradient["project"]).max()) > 0
 

@@ -93,7 +93,7 @@ def loop(params, inputs, questions, context, edges):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("text", "graph"), [(7, 5), pytest.param(7, 0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("text", "graph"), [(7, 5), (7, 0)])
 def test_both_forms_equal_the_loop(rng, text, graph):
     params, inputs, questions, context, edges = case(rng, text, graph)
     expected = loop(params, inputs, questions, context, edges)
@@ -130,7 +130,7 @@ def shared_states(rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("few", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.parametrize("few", [True, False])
 def test_edges_that_share_states_score_the_same_with_the_same_gradients(rng, few):
     params, inputs, *_ = case(rng, 7, 5)
     if not few:  # more relations than edges, so each edge's own is looked up

@@ -134,27 +134,6 @@ def test_gradients_equal_those_of_the_enumeration():
     assert float(jnp.abs(ours[1][0].weight).max()) > 0.01
 
 
-def test_with_all_weights_one_the_mass_counts_walks():
-    graph = random_graph_from(2)
-    topics = [[0]] + [[]] * (ROWS - 1)
-    params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(0))
-    plain = Question(
-        jnp.ones((ROWS, HOPS, CODES)),
-        jnp.ones((ROWS, HOPS)),
-        jnp.ones((ROWS, STATE)),
-        jnp.zeros((ROWS, SIZES.hidden)),
-    )
-    sub, sums = system_sums(
-        graph.graph, params, plain, jnp.ones((NODES, STATE)), frontier_of(topics)
-    )
-    edges = graph.facts.edges
-    count = {}
-    for walk in all_walks(edges, [0], HOPS):
-        count[edges[walk[-1]][2]] = count.get(edges[walk[-1]][2], 0) + 1
-    there = np.flatnonzero(np.asarray(sub.is_entity))
-    assert {int(sub.node[s]): float(sums.mass[s]) for s in there} == count
-
-
 @pytest.mark.slow
 def test_a_tiny_mass_has_a_finite_gradient():
     params = priority_params.init_priority(CODES // 2, SIZES, key=jax.random.key(0))

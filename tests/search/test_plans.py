@@ -75,14 +75,6 @@ def test_wide_plans_are_all_paths_of_the_graph_with_the_planners_probability(
         assert [p for _, p in got] == sorted((p for _, p in got), reverse=True)
 
 
-def endings(hops, codes):
-    yield ()
-    if hops:
-        for code in range(codes):
-            for rest in endings(hops - 1, codes):
-                yield (code, *rest)
-
-
 @pytest.mark.slow
 def test_batches_of_any_size_give_the_same_plans(random_graph, planner, rng):
     world = random_graph(2)
@@ -113,7 +105,7 @@ def test_a_search_that_outgrows_the_largest_bucket_says_so(random_graph, planner
 
 
 def tiny(slots, limit, rounds=1):
-    return Capacities(slots=(8,) * len(slots), limit=limit, rounds=rounds)
+    return Capacities(slots=(limit,) * len(slots), limit=limit, rounds=rounds)
 
 
 @pytest.mark.slow

@@ -1,13 +1,16 @@
-"""The service over real connections."""
+"""The service over real connections, and the command as a process."""
 
 import contextlib
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import uvicorn
+from lib.under_trial import Tool
 from starlette.applications import Starlette
 
 from jaxkg.serve.protocol import SETTINGS
@@ -34,3 +37,11 @@ def serving() -> Iterator[Callable[[Starlette], int]]:
     """Serves an application on loopback until the module's tests are over; its port."""
     with contextlib.ExitStack() as stack:
         yield lambda app: stack.enter_context(_running(app))
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
+    """The command as users have it, with a cache of its own."""
+    monkeypatch.setenv("JAX_NUMPY_DTYPE_PROMOTION", "standard")
+    monkeypatch.setenv("JAX_NUMPY_RANK_PROMOTION", "allow")
+    return Tool([sys.executable, "-m", "jaxkg"], tmp_path)

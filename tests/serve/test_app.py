@@ -1,6 +1,5 @@
 import gc
 import json
-import random
 import threading
 import time
 
@@ -367,10 +366,6 @@ class TestHealth:
             assert gc.get_freeze_count() > 1000
         assert gc.get_freeze_count() == 0
 
-    def test_ready_once_warm(self, client):
-        assert client.get("/healthz").text == "ok\n"
-        assert client.get("/readyz").status_code == 200
-
     def test_what_happened_is_counted(self, client):
         client.post("/ask", json={"question": "x"})
         text = client.get("/metrics").text
@@ -495,18 +490,3 @@ class TestGuard:
         assert "http" not in policy
         assert "<script src=" in reply.text
         assert "onclick" not in reply.text
-
-    def test_another_method_or_route_is_refused(self, client):
-        assert client.get("/ask").status_code == 405
-        assert client.get("/nothing").status_code == 404
-
-
-def test_no_malformed_request_breaks_it(client):
-    rng = random.Random(0)
-    pieces = [b'{"question":', b'"x"', b"}", b"[", b"\x00", b"\xff", b"1e999", b"null", b'"\\ud8"']
-    for _ in range(300):
-        body = b"".join(rng.choices(pieces, k=rng.randint(0, 8)))
-        route = rng.choice(["/ask", "/ask/batch", "/check"])
-        reply = client.post(route, content=body, headers=JSON)
-        assert reply.status_code < 500, (route, body, reply.text)
-    assert client.post("/ask", json={"question": "x"}).status_code == 200

@@ -2,19 +2,16 @@
 
 import contextlib
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 
 import pytest
+from lib.under_trial import JSON, Service
 
 from jaxkg.cli import main
-
-ENVIRONMENT = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}
 
 
 @pytest.fixture
@@ -24,58 +21,22 @@ def graph(tmp_path):
     return path
 
 
-def environment(tmp_path):
-    return os.environ | ENVIRONMENT | {"JAXKG_CACHE": str(tmp_path / "cache")}
-
-
-def free_port() -> int:
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        return some.getsockname()[1]
-
-
 @pytest.mark.slow
-def test_a_service_answers_and_stops_when_asked_to(graph, tmp_path):
-    port = free_port()
-    command = [sys.executable, "-m", "jaxkg", "serve", "--kg", graph, "--port", str(port)]
-    process = subprocess.Popen(
-        [*command, "--set", "encoder=hashing"],
-        env=environment(tmp_path),
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        body = json.dumps({"question": "Who is the project lead of Heron?"}).encode()
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/ask", body, {"Content-Type": "application/json"}
-        )
-        for _ in range(600):
-            try:
-                with urllib.request.urlopen(request, timeout=60) as reply:
-                    answer = json.load(reply)
-                break
-            except OSError:
-                assert process.poll() is None, process.stderr.read()
-                time.sleep(0.2)
+def test_a_service_answers_and_stops_when_asked_to(graph, tool):
+    with tool.service("--kg", str(graph), "--set", "encoder=hashing") as running:
+        body = json.dumps({"question": "Who is the project lead of Heron?"})
+        answer = json.loads(running.ask("POST", "/ask", body, heads=JSON, seconds=60)[2])
         assert [entity["name"] for entity in answer["entities"]] == ["Ines Okafor"]
         assert answer["paths"][0]["citations"][0]["source"] == "team.tsv:1"
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-    finally:
-        process.kill()
-        process.stderr.close()
+        assert running.ended_within(30) is not None
 
 
-def test_another_address_wants_a_token(graph, tmp_path):
-    run = subprocess.run(
-        [sys.executable, "-m", "jaxkg", "serve", "--kg", graph, "--host", "0.0.0.0"],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert run.returncode == 2
-    assert "JAXKG_TOKEN" in run.stderr
+def test_another_address_wants_a_token(graph, monkeypatch, capsys):
+    monkeypatch.delenv("JAXKG_TOKEN", raising=False)
+    with pytest.raises(SystemExit) as stop:
+        main(["serve", "--kg", str(graph), "--host", "0.0.0.0"])
+    assert stop.value.code == 2
+    assert "JAXKG_TOKEN" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["serve"], ["mcp", "--transport", "http"]])
@@ -131,18 +92,18 @@ app = service(Facts.of(demo_graph()), busy, log_questions=True)
 protocol.run(app, host="127.0.0.1", port=int(sys.argv[1]), timeout_graceful_shutdown=1)
 """
     )
-    port = free_port()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     for by in signal.SIGTERM, signal.SIGINT:
         process = subprocess.Popen(
-            [sys.executable, script, str(port)],
-            env=environment(tmp_path),
-            stderr=subprocess.PIPE,
-            text=True,
+            [sys.executable, script, str(port)], stderr=subprocess.PIPE, text=True
         )
+        running = Service(process, port, script)
         try:
             for _ in range(600):
                 with contextlib.suppress(OSError):
-                    link = socket.create_connection(("127.0.0.1", port))
+                    link = running.connected()
                     break
                 time.sleep(0.1)
             body = b'{"question": "who?"}'
@@ -151,8 +112,7 @@ protocol.run(app, host="127.0.0.1", port=int(sys.argv[1]), timeout_graceful_shut
                 b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
             )
             time.sleep(1)
-            process.send_signal(by)
-            process.wait(25)
+            assert running.ended_within(25, by) is not None
             link.close()
         finally:
             process.kill()
@@ -174,7 +134,8 @@ def test_a_file_name_acts_on_no_terminal(tmp_path, capsys):
 
 def test_a_closed_standard_output_is_no_fault(graph, monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
+    asked = ["ask", "Who is the project lead of Heron?", "--kg", str(graph), "--json"]
     with pytest.raises(SystemExit) as stop:
-        main(["ask", "Who is the project lead of Heron?", "--kg", str(graph), "--json"])
+        main([*asked, "--set", "encoder=hashing"])
     assert not stop.value.code
     sys.stdout.close()

@@ -4,10 +4,10 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
+from lib.under_trial import Assistant
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -17,6 +17,8 @@ from jaxkg.deadline import OutOfTime, check
 from jaxkg.kg import KnowledgeGraph, demo_graph
 from jaxkg.serve.facts import Facts
 from jaxkg.serve.mcp import LARGEST_REPLY, fault, server, written
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
 def abstain(questions):
@@ -33,7 +35,6 @@ def called(graph, *calls):
     return asyncio.run(run())
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_tools_are_listed_and_answer():
     names, replies = called(
         demo_graph(),
@@ -60,7 +61,6 @@ def test_the_tools_are_listed_and_answer():
     assert "at most 4,000 characters" in found[8]["error"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_reply_is_cut_to_size_and_says_so():
     hub = KnowledgeGraph.from_triples((f"film {n} {'x' * 80}", f"r{n}", "hub") for n in range(300))
     _, [reply] = called(hub, ("entity", {"id": "hub", "limit": 100}))
@@ -70,7 +70,6 @@ def test_a_reply_is_cut_to_size_and_says_so():
     assert record["relations_cut"] + len(record["relations"]) == 300
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_questions_are_answered_one_at_a_time_and_faults_stay_in_the_log():
     inside, most = [], []
 
@@ -92,7 +91,6 @@ def test_questions_are_answered_one_at_a_time_and_faults_stay_in_the_log():
     assert most == [1, 1, 1, 1]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_an_argument_that_is_none_and_a_long_name_are_refused():
     long = "Alien " * 3000
     _, replies = called(
@@ -110,7 +108,6 @@ def test_an_argument_that_is_none_and_a_long_name_are_refused():
         assert "at most 16,000 characters" in json.loads(reply.content[0].text)["error"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_schemas_say_that_there_are_no_other_arguments():
     async def run():
         async with Client(server(Facts.of(demo_graph()), abstain)) as client:
@@ -149,7 +146,6 @@ def test_what_is_no_message_is_told(line, code, id):
     assert (error and error.id) == id
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
     stopped = []
 
@@ -179,7 +175,6 @@ def test_a_question_that_takes_too_long_is_stopped_and_the_next_one_answered():
     assert stopped == ["late?", "left?"]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
     asked, replies = serve(lambda body: json.dumps({"reading": 1})), []
 
@@ -199,33 +194,25 @@ def test_a_model_is_asked_only_where_one_is_named(serve, tmp_path, monkeypatch):
     model = ["--llm", "able", "--base-url", asked.url, "--ask-model", "always"]
     for options in [], model:
         with contextlib.suppress(SystemExit):
-            main(["mcp", *options])
+            main(["mcp", "--set", "encoder=hashing", *options])
         assert bool(asked.bodies) == bool(options)
     assert [[e["name"] for e in reply["entities"]] for reply in replies] == [["Ridley Scott"]] * 2
 
 
 @pytest.mark.slow
-def test_every_line_is_answered_and_the_end_of_input_is_the_end(tmp_path):
+def test_every_line_is_answered_and_the_end_of_input_is_the_end(tool):
     half = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"schema","x":"\\ud800"}}'
     sent = [half, "no json", "[]", "[" * 100_000, '{"jsonrpc":"2.0","id":2,"method":"ping"}']
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jaxkg", "mcp"],
-        env={**os.environ, "JAXKG_CACHE": str(tmp_path)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        told = []
-        for line in sent:
-            process.stdin.write(line + "\n")
-            process.stdin.flush()
-            told.append(json.loads(process.stdout.readline()))
-        process.stdin.close()
-        assert process.wait(30) == 0
-    finally:
-        process.kill()
-        process.stdout.close()
+    talk, told = Assistant(tool), []
+    with talk.process as process:
+        try:
+            for line in sent:
+                talk.line(line)
+                told.append(talk.reply(30))
+            process.stdin.close()
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
     assert [reply["id"] for reply in told] == [1, None, None, None, 2]
     assert ["error" in reply for reply in told][:4] == [True] * 4
 
@@ -258,14 +245,10 @@ async def over_http(command, environment):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("transport", [over_stdio, over_http])
-def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tmp_path):
-    environment = {**os.environ, "JAXKG_CACHE": str(tmp_path)} | {
-        "JAX_NUMPY_DTYPE_PROMOTION": "standard",
-        "JAX_NUMPY_RANK_PROMOTION": "allow",
-    }
-    command = [sys.executable, "-m", "jaxkg", "mcp", "--system", "planner"]
+def test_an_assistant_lists_calls_errs_and_changes_its_mind(transport, tool, tmp_path):
+    environment = {**os.environ, "JAXKG_CACHE": str(tmp_path)}
+    command = [*tool.command, "mcp", "--system", "planner"]
 
     async def run():
         async with transport(command, environment) as client:

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import importlib.util
+import importlib
 import logging
 import re
 import socket
@@ -22,7 +22,7 @@ from jaxkg.serve import app, protocol
 from jaxkg.serve.app import Limits, service
 from jaxkg.serve.facts import Facts
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "study" / "fuzz_serve.py"
+STUDY = Path(__file__).parents[2] / "scripts" / "study"
 ASK = (
     b"POST /ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b"Content-Length: 17\r\n\r\n"
@@ -222,13 +222,6 @@ def cycle_of(transport, method="GET", *, response_started=True):
     )
 
 
-def test_a_head_that_was_asked_for_alone_goes_out_at_once():
-    transport = mock.Mock()
-    joining = protocol._Joining(cycle_of(transport, "HEAD"))
-    joining.write(b"head")
-    assert transport.method_calls == [mock.call.write(b"head")]
-
-
 def test_a_reply_goes_out_at_once_and_in_its_order():
     transport = mock.Mock()
     cycle = cycle_of(transport, response_started=False)
@@ -283,11 +276,9 @@ def test_what_is_asked_by_who_has_left_is_not_looked_for(serving, monkeypatch):
 
 
 @pytest.mark.slow
-def test_malformed_requests_end_in_what_they_deserve(port, faults):
-    spec = importlib.util.spec_from_file_location("fuzz_serve", SCRIPT)
-    fuzz = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(fuzz)
-    fuzzer = fuzz.Fuzzer(port, seed=5, dawdlers=0.002)
+def test_malformed_requests_end_in_what_they_deserve(port, faults, monkeypatch):
+    monkeypatch.syspath_prepend(str(STUDY))
+    fuzzer = importlib.import_module("fuzz_serve").Fuzzer(port, seed=5, dawdlers=0.002)
     asyncio.run(fuzzer.run(300))
     assert fuzzer.bad == {}
     assert faults.records == []

@@ -2,12 +2,6 @@
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +9,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lib.under_trial import JSON
 from mcp import Client
 
 from jaxkg.cli import serving
@@ -192,37 +187,13 @@ def test_service_and_assistant_over_a_store():
 
 
 @pytest.mark.slow
-def test_the_command_over_a_mapped_folder(tmp_path):
-
+def test_the_command_over_a_mapped_folder(tool, tmp_path):
     facts = tmp_path / "team.tsv"
     facts.write_text("Heron\tproject lead\tInes Okafor\nKite\tproject lead\tTom Brandt\n")
-    run = [sys.executable, "-m", "jaxkg"]
-    build = [*run, "kg", "build", str(facts), "-o", str(tmp_path / "team"), "--index"]
-    lax = {"JAX_NUMPY_DTYPE_PROMOTION": "standard", "JAX_NUMPY_RANK_PROMOTION": "allow"}
-    environment = os.environ | lax | {"JAXKG_CACHE": str(tmp_path / "cache")}
-    subprocess.run(build, env=environment, check=True, capture_output=True)
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port = some.getsockname()[1]
-    serve = [*run, "serve", "--kg", f"mapped:{tmp_path / 'team'}", "--reach", "whole=0"]
-    process = subprocess.Popen(
-        [*serve, "--port", str(port), "--set", "encoder=hashing"],
-        env=environment,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        body = json.dumps({"question": "Who is the project lead of Heron?"}).encode()
-        for _ in range(600):
-            try:
-                address, kind = f"http://127.0.0.1:{port}/ask", {"Content-Type": "application/json"}
-                asked = urllib.request.Request(address, body, kind)
-                with urllib.request.urlopen(asked) as reply:
-                    answer = json.load(reply)
-                break
-            except OSError:
-                assert process.poll() is None
-                time.sleep(0.2)
-        assert [entity["name"] for entity in answer["entities"]] == ["Ines Okafor"]
-    finally:
-        process.kill()
-        process.wait()
+    build = tool.popen("kg", "build", str(facts), "-o", str(tmp_path / "team"), "--index")
+    assert build.wait(120) == 0
+    mapped = ("--kg", f"mapped:{tmp_path / 'team'}", "--reach", "whole=0")
+    with tool.service(*mapped, "--set", "encoder=hashing") as running:
+        body = json.dumps({"question": "Who is the project lead of Heron?"})
+        answer = json.loads(running.ask("POST", "/ask", body, heads=JSON, seconds=60)[2])
+    assert [entity["name"] for entity in answer["entities"]] == ["Ines Okafor"]

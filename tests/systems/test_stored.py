@@ -38,27 +38,33 @@ def told(answer):
 PARTS = Reach(whole=0)
 
 
+@pytest.fixture(scope="module")
+def by_whole(store):
+    """What a reader of the whole graph says of the demo questions."""
+    return list(map(told, reader(store.kg).answer(demo_questions())))
+
+
 @pytest.mark.parametrize("together", [pytest.param(1, marks=pytest.mark.slow), 16])
-def test_the_same_answers_as_over_the_whole_graph(store, together):
+def test_the_same_answers_as_over_the_whole_graph(store, by_whole, together):
     asked = demo_questions()
-    whole = reader(store.kg).answer(asked)
     reach = Reach(facts=10**6, fan=10**6, whole=0)
     qa = StoredQA(store, reader, name="reader", reach=reach, together=together)
     parts = qa.answer(asked)
-    assert list(map(told, parts)) == list(map(told, whole))
+    assert list(map(told, parts)) == by_whole
     assert [qa.check(answer) for answer in parts] == [()] * len(asked)
     assert any(answer.entities for answer in parts)
     # Asked again, all is there: nothing is fetched, and nothing else is answered.
     made = qa.parts.made
-    assert list(map(told, qa.answer(asked))) == list(map(told, whole))
+    assert list(map(told, qa.answer(asked[:16]))) == by_whole[:16]
     assert qa.parts.made == made
 
 
-def test_a_small_graph_is_asked_whole(store):
-    asked = [*demo_questions(), Question("n", "Which film has the longest running time?")]
-    whole = reader(store.kg).answer(asked)
+def test_a_small_graph_is_asked_whole(store, by_whole):
+    most = Question("n", "Which film has the longest running time?")
     qa = StoredQA(store, reader)
-    assert list(map(told, qa.answer(asked))) == list(map(told, whole))
+    *some, last = map(told, qa.answer([*demo_questions()[:16], most]))
+    assert some == by_whole[:16]
+    assert last == told(reader(store.kg).answer([most])[0])
     assert qa.parts.made == 1
     assert not StoredQA(store, reader, reach=Reach(whole=store.count - 1)).parts.whole
 
@@ -126,7 +132,7 @@ def test_a_planner_over_a_store(store, reach):
 
 @pytest.mark.parametrize("reach", [None, PARTS])
 def test_proh_over_a_store(store, reach):
-    asked = demo_questions()[:6]
+    asked = demo_questions()[:3]
     parts = Parts(
         store.schema,
         lambda *told: None,

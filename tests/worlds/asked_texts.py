@@ -1,11 +1,19 @@
-"""Requests of a single message, and a model that says it louder."""
+"""Requests of a single message, a form to reply in, and a model that says it louder."""
 
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from jaxkg.adjudicate import Message, Request
 
 ROOT = Path(__file__).parent.parent.parent
 """Where another process finds the package."""
+
+
+class Chosen(BaseModel):
+    """A reply of numbers."""
+
+    indices: list[int]
 
 
 def ask_for(text, **options):

@@ -1,5 +1,5 @@
 import pytest
-from pydantic import BaseModel
+from asked_texts import Chosen, ask_for
 
 from jaxkg.adjudicate import (
     Budget,
@@ -9,15 +9,10 @@ from jaxkg.adjudicate import (
     Prompted,
     Rates,
     Reply,
-    Request,
     Scripted,
     ask,
 )
 from jaxkg.errors import JaxkgError
-
-
-def ask_for(text, question="", **options):
-    return Request((Message("user", text),), question=question, **options)
 
 
 def of(tokens, price=0.0):
@@ -64,9 +59,6 @@ def test_tokens_are_pledged_while_in_flight(serve, backend_of):
 
 
 def test_a_repair_that_a_budget_holds_back_leaves_a_reply_unread():
-    class Chosen(BaseModel):
-        indices: list[int]
-
     backend = Budget(Scripted(["hard to say"] * 2), run=Caps(calls=1))
     [outcome] = ask(backend, [Prompted((Message("user", "?"),), Chosen)])
     assert outcome.error == "unparsed"

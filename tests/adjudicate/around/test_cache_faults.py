@@ -6,8 +6,7 @@ import sys
 import warnings
 
 import pytest
-from asked_texts import ROOT, ask_for, upper
-from pydantic import BaseModel
+from asked_texts import ROOT, Chosen, ask_for, upper
 
 from jaxkg.adjudicate import (
     Cache,
@@ -18,10 +17,6 @@ from jaxkg.adjudicate import (
     ask,
     tally,
 )
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 def prompted(text):

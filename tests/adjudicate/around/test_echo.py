@@ -1,11 +1,7 @@
-from pydantic import BaseModel
+from asked_texts import Chosen
 
 from jaxkg.adjudicate import Echo, Message, Prompted, Reply, Scripted, ask
 from jaxkg.adjudicate.around.echo import transcript
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 def test_shows_what_was_sent_with_the_form_where_no_schema_went_along():

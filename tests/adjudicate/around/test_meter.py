@@ -1,12 +1,10 @@
-from jaxkg.adjudicate import Cache, Message, Meter, Rates, Reply, Request, Scripted
+from asked_texts import ask_for
+
+from jaxkg.adjudicate import Cache, Meter, Rates, Reply, Scripted
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.answer import Answer
 from jaxkg.evaluate import evaluate, prediction_line
 from jaxkg.records import Question
-
-
-def ask_for(text, stage=""):
-    return Request((Message("user", text),), stage=stage)
 
 
 def priced(text, **fields):
@@ -20,10 +18,12 @@ def test_counts_by_stage_paid_and_cached_apart(tmp_path):
         rates=Rates(1.0, 1.0),
     )
     with Meter(Cache(script, tmp_path / "replies")) as meter:
-        meter.complete([ask_for("1", "plan"), ask_for("2", "search"), ask_for("3", "search")])
-        meter.complete([ask_for("1", "plan")])
+        meter.complete(
+            [ask_for("1", stage="plan"), ask_for("2", stage="search"), ask_for("3", stage="search")]
+        )
+        meter.complete([ask_for("1", stage="plan")])
         told = []
-        meter.complete([ask_for("2", "plan")], on_reply=lambda *x: told.append(x))
+        meter.complete([ask_for("2", stage="plan")], on_reply=lambda *x: told.append(x))
         assert len(told) == 1
         plan, search, total = meter.stages["plan"], meter.stages["search"], meter.total
     assert (plan.asked, plan.calls, plan.paid, plan.cached) == (3, 3, 1, 2)

@@ -152,12 +152,6 @@ def test_an_answer_without_a_cited_path_that_ends_there_is_refused():
         assert result.error is None
 
 
-def test_only_foreign_names_leave_nothing():
-    result = decide(said(["Solaris"], [1]))
-    assert (result.entities, result.dropped) == ((), ("Solaris",))
-    assert (result.abstained or "").startswith("refused")
-
-
 @pytest.mark.parametrize("reply", [said([], []), said(["none"], []), said(["N/A"], [1])])
 def test_no_answer_is_an_abstention(reply):
     result = decide(reply)

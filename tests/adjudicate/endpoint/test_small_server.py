@@ -6,7 +6,7 @@ import time
 
 import loopback
 import pytest
-from pydantic import BaseModel
+from asked_texts import Chosen
 
 from jaxkg.adjudicate import Backoff, Cache, Message, Prompted, Replay, Request, ask
 from jaxkg.adjudicate.ask import cut_to, most_tokens
@@ -15,10 +15,6 @@ from jaxkg.adjudicate.endpoint.completion import read_completion
 from jaxkg.adjudicate.prompts import block
 
 PROPS = {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 3}
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 def prompt(lines, **options):

@@ -1,4 +1,5 @@
 import pytest
+from asked_texts import Chosen
 from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.reading import fit
@@ -9,10 +10,6 @@ class Verdict(BaseModel):
     answers: list[str]
     supporting_paths: list[int]
     rationale: str = ""
-
-
-class Chosen(BaseModel):
-    indices: list[int]
 
 
 class Plan(BaseModel):

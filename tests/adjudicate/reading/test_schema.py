@@ -57,6 +57,7 @@ def test_offers_become_values_of_the_schema_however_deep_their_field_lies():
     assert plan["required"] == ["hops", "alternatives"]
     assert "enum" not in json.dumps(strict_schema(PlanReply)), "the shared schema is not touched"
     scores = bounded(strict_schema(RelationScores), offered={"scores.n": range(1, 4)})
+    assert loopback._not_strict(scores, scores) is None
     number = scores["$defs"]["ScoredRelation"]["properties"]["n"]
     assert (number["type"], number["enum"]) == ("integer", [1, 2, 3])
     assert bounded(scores, offered={"scores.n": []}) == scores

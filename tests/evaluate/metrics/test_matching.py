@@ -51,11 +51,6 @@ def test_a_wrong_id_cannot_pass_for_a_gold_name():
     assert right(["m.1"], ["m.1"], [("x", "m.1")]) == [False]
 
 
-def test_scores_and_order_are_kept():
-    keys = match_answers(["a"], None, [("b", "b", 0.5), ("a", "a", 0.25)])
-    assert [score for _, score in keys.ranked] == [0.5, 0.25]
-
-
 def test_bad_arguments():
     with pytest.raises(JaxkgError, match="'auto', 'id' or 'name', not 'ids'"):
         match_answers(["a"], None, [], match="ids")  # pyright: ignore[reportArgumentType]

@@ -60,19 +60,3 @@ def test_without_gold_nothing_is_defined(predicted):
 )
 def test_hits_at_1_is_expected_over_the_tied_group(ranked, expected):
     assert hits_at_1({"a", "b"}, ranked) == pytest.approx(expected)
-
-
-def test_strict_scores_are_the_metrics():
-    gold, ranked = {"a", "b"}, [("x", 2.0), ("a", 1.0)]
-    scores = strict_scores(gold, ranked)
-    assert scores == {
-        "tp": 1,
-        "fp": 1,
-        "fn": 1,
-        "hits_at_1": 0,
-        "hit_any": 1,
-        "exact_set": 0,
-        "precision": 0.5,
-        "recall": 0.5,
-        "f1": 0.5,
-    }

@@ -33,14 +33,6 @@ def test_lines_are_on_disk_as_they_are_written(tmp_path):
         assert run.done == {"q2"}
 
 
-def test_a_run_goes_on_where_it_stopped(tmp_path):
-    fill(tmp_path, QUESTIONS[:2])
-    with open_run(tmp_path, QUESTIONS) as run:
-        assert [question.id for question in run.pending] == ["q2", "q3"]
-    fill(tmp_path, QUESTIONS)
-    assert [line["id"] for line in read_predictions(tmp_path)] == ["q0", "q1", "q2", "q3"]
-
-
 @pytest.mark.parametrize("torn", [b'{"id": "q2", "quest', b"\0" * 70_000, b'{"a": "\xc3'])
 def test_a_torn_last_line_is_cut_off_with_a_warning(tmp_path, torn):
     fill(tmp_path, QUESTIONS[:2])

@@ -8,6 +8,7 @@ from named_facts import named_facts, plain_facts
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
 from jaxkg.systems.reader import Reader
+from jaxkg.text import HashingEncoder
 
 NETWORKX = """<?xml version='1.0' encoding='utf-8'?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -279,6 +280,7 @@ def test_nothing_of_an_element_is_kept_once_it_is_read(read, tmp_path):
 
 
 def test_a_question_is_answered(read):
-    reader = Reader.build(read(YED.replace("helps", "knows"), "net.graphml"))
+    kg = read(YED.replace("helps", "knows"), "net.graphml")
+    reader = Reader.build(kg, HashingEncoder())
     answer = reader.ask("Who does Ann Lee know?")
     assert [one.name for one in answer.entities] == ["Bo"]

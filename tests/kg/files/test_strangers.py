@@ -62,7 +62,6 @@ def test_packages_of_a_lock_file(read):
     assert facts >= {("web", "dependencies", "net"), ("web dependencies net", "value", ">=2,<3")}
 
 
-_BERG = {"family": "Berg", "given": ["Ann", "B"]}
 PATIENT = {
     "resourceType": "Patient",
     "id": "p1",

@@ -126,7 +126,8 @@ def film_task():
     return label_table(hasher, RELATIONS), *parts, [meant[i] for i in shuffled[:cut]]
 
 
-def train(film_task):
+@pytest.fixture(scope="module")
+def trained(film_task):
     labels, held_out, training, _ = film_task
     told = []
     with jax.numpy_dtype_promotion("standard"):
@@ -140,11 +141,6 @@ def train(film_task):
             on_epoch=lambda *epoch: told.append(epoch),
         )
     return params, score, told
-
-
-@pytest.fixture(scope="module")
-def trained(film_task):
-    return train(film_task)
 
 
 def test_training_learns_the_meaning_from_answers_alone(film_task, trained):
@@ -164,12 +160,6 @@ def test_training_learns_the_meaning_from_answers_alone(film_task, trained):
     best = np.argmax(mined(params, labels, held_out.ngrams, every), axis=1)
     right = [paths[i] == path for i, path in zip(best, meant)]
     assert np.mean(right) > 0.95
-
-
-def test_training_is_the_same_for_the_same_seed(film_task, trained):
-    params, score, told = train(film_task)
-    assert all(np.array_equal(a, b) for a, b in zip(params, trained[0], strict=True))
-    assert (score, told) == trained[1:]
 
 
 @pytest.mark.slow

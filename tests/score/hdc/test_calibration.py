@@ -1,9 +1,7 @@
 import math
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from jaxkg.score import hdc
 
@@ -14,22 +12,9 @@ def test_equations_six_and_seven_by_hand():
     np.testing.assert_allclose(idf, expected, rtol=1e-6)
     scaled = hdc.idf(jnp.array([0.0, 4.0]), 1000, scaled=True)
     np.testing.assert_allclose(scaled, np.array(expected[:2]) / math.log(1001), rtol=1e-6)
-    got = hdc.calibrate(jnp.array([0.5, 0.5]), idf[:2], jnp.array([1, 3]), alpha=0.2, beta=0.1,
-                        decay=0.8)  # fmt: skip
+    got = hdc.calibrate(jnp.array([0.5, 0.5]), idf[:2], jnp.array([1, 3]))  # as published
     want = [0.5 + 0.2 * expected[0] - 0.1 * 0.8, 0.5 + 0.2 * expected[1] - 0.1 * 0.8**3]
     np.testing.assert_allclose(got, want, rtol=1e-5)
-
-
-def test_the_length_term_penalises_short_paths_most():
-    got = hdc.calibrate(jnp.zeros(4), jnp.zeros(4), jnp.arange(1, 5))
-    assert (np.diff(got) > 0).all()
-
-
-def test_published_alpha_lets_an_unseen_schema_beat_an_exact_match():
-    rare, common = hdc.idf(jnp.array([0.0, 1549.0]), 3098)
-    exact = hdc.calibrate(jnp.array([1.0]), common[None], jnp.array([2]))
-    unseen = hdc.calibrate(jnp.array([0.0]), rare[None], jnp.array([2]))
-    assert unseen > exact
 
 
 def test_grid_search_finds_the_planted_triple_and_splits_ties():
@@ -61,10 +46,3 @@ def test_grid_search_finds_the_planted_triple_and_splits_ties():
         jnp.array([[0.25, 1, 1, 1], [1, 0.5, 1, 1]]), jnp.ones((2, 4), bool),
     )  # fmt: skip
     np.testing.assert_allclose(partly.hits, 0.375)  # a candidate may be right in part
-
-
-@pytest.mark.parametrize("beta", [0.0, 0.5])
-def test_calibrate_is_differentiable(beta):
-    slope = jax.grad(lambda a: hdc.calibrate(jnp.float32(0.2), jnp.float32(3.0), jnp.int32(2),
-                                             alpha=a, beta=beta))(0.1)  # fmt: skip
-    np.testing.assert_allclose(slope, 3.0)

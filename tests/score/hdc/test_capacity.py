@@ -18,7 +18,6 @@ def simulate(a, kind, **kw):
     return np.asarray(run(jax.random.key(0)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -51,7 +50,6 @@ def test_prop_one_fails_for_permuted_relations():
     np.testing.assert_allclose(flat, 1, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "factor"), [("real", 9.0), ("hrr", 4.0)])
 def test_variance_of_near_misses(name, factor):
     a = hdc.operator(name, 512)

@@ -54,7 +54,6 @@ def test_bandwidth_runs_from_all_alike_to_random(name):
     assert (np.abs(from_first(a, symbols(a, fan(DISTANCES), 0.05)))[2:] < 0.15).all()
 
 
-@pytest.mark.slow
 def test_order_survives_as_the_product_of_the_hops():
     a = hdc.ghrr(256, 4)
     table = symbols(a, fan([0.0, 0.3, 0.9, 1.3]), 1.0)
@@ -82,7 +81,6 @@ def test_groups_are_unrelated_and_walking_back_is_not_the_identity():
     np.testing.assert_allclose(from_first(a, symbols(a, vectors, 1.0))[2], 1, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.5, 8.0, 40.0])
 def test_exponential_is_exact_and_unitary(scale):
     g = scale * jax.random.normal(jax.random.key(0), (20 * 9,))
@@ -99,7 +97,6 @@ def test_exponential_is_exact_and_unitary(scale):
     np.testing.assert_allclose(got @ got.conj().swapaxes(1, 2), eye, atol=2e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ghrr-haar", "hrr"])
 def test_gradient_matches_differences_even_where_labels_coincide(name):
     a = hdc.operator(name, 64, m=2)
@@ -132,7 +129,6 @@ def test_text_projection():
     assert a.similarity(close[0], close[1]) > 0.9
 
 
-@pytest.mark.slow
 def test_symbols_may_be_made_in_two_steps_with_one_key():
     a = hdc.operator("ghrr-haar", 64)
     vectors, groups, key = fan(DISTANCES), jnp.array([0, 1, 0, 1, 1, 0]), jax.random.key(3)

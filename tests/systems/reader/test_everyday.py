@@ -72,14 +72,6 @@ def test_a_class_alone_says_nothing_of_what_is_true_of_some(office, question, sp
     assert any(one.measure == sworn and one.shape == "filter" for one in found) == spoken
 
 
-ORDERS = [
-    *((order, "type", "order") for order in ("T-1", "T-2", "T-3")),
-    *((order, "status", told) for order, told in (("T-1", "paid"), ("T-2", "cancelled"))),
-    *((who, "with us since", when) for who, when in (("Gwen", "2007-10-29"), ("Bo", "2011-01-02"))),
-    *((who, "date of birth", when) for who, when in (("Bo", "1971-01-02"), ("Al", "1988-03-04"))),
-]
-
-
 def test_a_total_is_added_up_and_is_not_the_things_that_it_is_of():
     facts = [(mill, "site", "Moor") for mill in ("M1", "M2")]
     facts += [(mill, "capacity", told) for mill, told in (("M1", "3"), ("M2", "4"))]
