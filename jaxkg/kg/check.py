@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -99,15 +98,13 @@ class _Graph:
         self.is_named = np.array([a != b for a, b in zip(self.ids, self.names)], bool)
         things = (not is_blank(id) and literal(id) is None for id in self.ids)
         self.is_thing = np.fromiter(things, bool, kg.num_entities)
-        order = np.argsort(self.triples[:, 1], kind="stable")
-        bounds = np.searchsorted(self.triples[order, 1], np.arange(kg.num_relations + 1))
-        self._rows = [order[a:b] for a, b in itertools.pairwise(bounds)]
 
     def relations(self) -> Iterator[tuple[int, str, np.ndarray]]:
         """Each relation's code, label and facts [f, 3]; those of statements aside."""
-        for code, rows in enumerate(self._rows):
-            if self.kg.relations[code] not in (SUBJECT, PREDICATE, OBJECT):
-                yield code, self.kg.relation_labels[code], self.triples[rows]
+        for code, name in enumerate(self.kg.relations):
+            if name not in (SUBJECT, PREDICATE, OBJECT):
+                facts = self.triples[self.kg.rows_of(code)]
+                yield code, self.kg.relation_labels[code], facts
 
     def shown(self, nodes: np.ndarray) -> list[str]:
         """A few entities, by name and id."""

@@ -219,6 +219,23 @@ class KnowledgeGraph:
         inverse, row = divmod(int(code), self.num_relations)
         return "^" * inverse + self.relations[row]
 
+    def rows_of(self, relation: int) -> np.ndarray:
+        """Return the rows of `triples` that have a relation, [F] int64, ascending.
+
+        >>> kg = KnowledgeGraph.from_triples([("a", "r", "b"), ("b", "r", "c"), ("b", "s", "a")])
+        >>> kg.rows_of(0)
+        array([0, 1])
+        """
+        order, first = self._by_relation
+        return order[first[relation] : first[relation + 1]]
+
+    @functools.cached_property
+    def _by_relation(self) -> tuple[np.ndarray, np.ndarray]:
+        """[T] rows of triples by their relation; [R + 1] where each relation's begin."""
+        relation = np.asarray(self.triples[:, 1])
+        order = np.argsort(relation, kind="stable")
+        return order, np.searchsorted(relation[order], np.arange(self.num_relations + 1))
+
     @functools.cached_property
     def _relation_index(self) -> dict[str, int]:
         return {name: row for row, name in enumerate(self.relations)}

@@ -38,12 +38,10 @@ def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
     >>> hierarchies(kg)
     ('is_a',)
     """
-    order = np.argsort(kg.triples[:, 1], kind="stable")
-    first = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1)).tolist()
     found = []
     for code, name in enumerate(kg.relations):
         declared = kg.meanings.get(name, {}).get("hierarchy")
-        heads, _, tails = kg.triples[order[first[code] : first[code + 1]]].T
+        heads, _, tails = kg.triples[kg.rows_of(code)].T
         is_circular, depth = _depth(heads, tails, kg.num_entities)
         looks = depth > 1 and (not is_circular or is_called_hierarchy(kg, code))
         if looks if declared is None else declared:

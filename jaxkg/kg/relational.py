@@ -505,9 +505,7 @@ class Relational:
     @functools.cached_property
     def _facts(self) -> list[np.ndarray]:
         """Triples of each relation."""
-        order = np.argsort(self._triples[:, 1], kind="stable")
-        ends = np.cumsum(np.bincount(self._triples[:, 1], minlength=self.kg.num_relations))
-        return np.split(self._triples[order], ends[:-1])
+        return [self._triples[self.kg.rows_of(code)] for code in range(self.kg.num_relations)]
 
 
 def _all(kinds: Mapping[int, np.ndarray]) -> np.ndarray:

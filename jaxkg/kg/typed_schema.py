@@ -110,8 +110,6 @@ class TypedSchema:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._order = np.argsort(kg.triples[:, 1], kind="stable")
-        self._bounds = np.searchsorted(kg.triples[self._order, 1], np.arange(kg.num_relations + 1))
         self._class = functools.cache(self._class_read)
         self._end = functools.cache(self._end_read)
 
@@ -248,7 +246,8 @@ class TypedSchema:
 
     @functools.cached_property
     def _frequent(self) -> np.ndarray:
-        logs = np.log1p(np.diff(self._bounds))
+        count = [len(self.kg.rows_of(code)) for code in range(self.kg.num_relations)]
+        logs = np.log1p(count)
         return _FREQUENT * logs / logs.max()
 
     def _around(self, starts: Sequence[int]) -> dict[int, list[int]]:
@@ -281,8 +280,7 @@ class TypedSchema:
         return self.shown(next(named, nodes[0]))
 
     def _sample(self, relation: int, column: int) -> list[int]:
-        rows = self._order[self._bounds[relation] : self._bounds[relation + 1]]
-        nodes = distinct(self.kg.triples[rows, column])
+        nodes = distinct(self.kg.triples[self.kg.rows_of(relation), column])
         return nodes[:: max(1, len(nodes) // _SAMPLE)][:_SAMPLE].tolist()
 
     def _class_read(self, node: int) -> str:

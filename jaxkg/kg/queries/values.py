@@ -119,12 +119,10 @@ class Values:
         self.clocks: set[str] = set()
         stores: dict[str, dict[int, Any]] = {"number": numbers, "date": dates, "boolean": truths}
         columns: dict[str, list[int]] = {}
-        order = np.argsort(kg.triples[:, 1], kind="stable")
-        ends = np.searchsorted(kg.triples[order, 1], np.arange(kg.num_relations + 1))
         typed = self._read_literals(stores)
         headed = np.bincount(kg.triples[:, 0], minlength=kg.num_entities) > 0
         for code, name in enumerate(kg.relations):
-            tails = distinct(kg.triples[order[ends[code] : ends[code + 1]], 2])
+            tails = distinct(kg.triples[kg.rows_of(code), 2])
             # What has facts of its own is a thing, though its name is a number: the form "7A".
             things = name not in self._overruled and headed[tails].sum() > len(tails) / 2
             kind = None if things else self._column(name, tails, typed, stores)

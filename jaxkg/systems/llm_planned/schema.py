@@ -68,8 +68,6 @@ class PlanSchema:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._order = np.argsort(kg.triples[:, 1], kind="stable")
-        self._bounds = np.searchsorted(kg.triples[self._order, 1], np.arange(kg.num_relations + 1))
         self._names = frozenset(kg.relations)
         self._ends: dict[int, np.ndarray] = {}
         self._follows: dict[tuple[int, int], bool] = {}
@@ -79,8 +77,7 @@ class PlanSchema:
         if code not in self._ends:
             count = self.kg.num_relations
             relation, column = (code - count, 2) if code >= count else (code, 0)
-            rows = self._order[self._bounds[relation] : self._bounds[relation + 1]]
-            self._ends[code] = np.unique(self.kg.triples[rows, column])
+            self._ends[code] = np.unique(self.kg.triples[self.kg.rows_of(relation), column])
         return self._ends[code]
 
     def leaves(self, topics: Sequence[int], code: int) -> bool:

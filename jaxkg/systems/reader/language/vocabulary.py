@@ -93,12 +93,10 @@ class Vocabulary:
         self.values = Values(kg, elsewhere and elsewhere.kinds(), units)
         self.values.units |= units
         triples = np.asarray(kg.triples)
-        self._order = np.argsort(triples[:, 1], kind="stable")
-        self._first = np.searchsorted(triples[self._order, 1], np.arange(kg.num_relations + 1))
         heads = np.bincount(triples[:, 0], minlength=kg.num_entities) > 0
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
-            rows = self._rows(code)
+            rows = self.kg.rows_of(code)
             ends = triples[rows, 2]
             wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), ends=ends)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
@@ -122,7 +120,7 @@ class Vocabulary:
             rows = [members for k in below for members in grouped.get(k, ())]
             self.classes[kind] = distinct(np.concatenate(rows))
         self.relations = [
-            self._without_class(relation, triples[self._rows(code), 0])
+            self._without_class(relation, triples[self.kg.rows_of(code), 0])
             for code, relation in enumerate(self.relations)
         ]
         self.sorts: dict[int, Sort] = {}
@@ -133,7 +131,7 @@ class Vocabulary:
             for code, relation in enumerate(self.relations)
             if relation.tails == "thing"
             and any(_BOTH_WAYS.search(wording.lower()) for wording in relation.wordings)
-            and self._alike_ends(triples[self._rows(code)[:_SAMPLE]])
+            and self._alike_ends(triples[self.kg.rows_of(code)[:_SAMPLE]])
         }
         if self._elsewhere:
             self.symmetric = self._elsewhere.symmetric(self.symmetric)
@@ -204,10 +202,10 @@ class Vocabulary:
         mask = np.zeros(self.kg.num_entities, bool)
         for code, relation in enumerate(self.relations):
             if relation.tails != "thing":
-                mask[self.kg.triples[self._rows(code), 2]] = True
+                mask[self.kg.triples[self.kg.rows_of(code), 2]] = True
         for code, relation in enumerate(self.relations):
             if relation.tails == "thing":
-                mask[self.kg.triples[self._rows(code), 2]] = False
+                mask[self.kg.triples[self.kg.rows_of(code), 2]] = False
         return mask
 
     @functools.cached_property
@@ -215,7 +213,7 @@ class Vocabulary:
         """[N] bool: entities that are but other names of entities."""
         named = np.zeros(self.kg.num_entities, np.int64)
         for code in self._alias_codes:
-            np.add.at(named, self.kg.triples[self._rows(code), 2], 1)
+            np.add.at(named, self.kg.triples[self.kg.rows_of(code), 2], 1)
         return (named > 0) & (named == self.degree)
 
     @functools.cached_property
@@ -231,7 +229,7 @@ class Vocabulary:
         if not len(statements.node):
             return np.empty(0, np.int64)
         code = self.kg.relation_code(statements.relations[1])
-        tails = self.kg.triples[self._rows(code), 2]
+        tails = self.kg.triples[self.kg.rows_of(code), 2]
         named = np.bincount(tails, minlength=self.kg.num_entities)
         return np.flatnonzero((named > 0) & (named == self.degree))
 
@@ -263,7 +261,7 @@ class Vocabulary:
         """Classes, each with what a relation that leads to them says is of it."""
         triples = np.asarray(self.kg.triples)
         for code in self.type_codes:
-            rows = self._rows(code)
+            rows = self.kg.rows_of(code)
             rows = rows[np.argsort(triples[rows, 2], kind="stable")]
             cuts = np.flatnonzero(np.diff(triples[rows, 2])) + 1
             for some in np.split(rows, cuts) if len(rows) else ():
@@ -279,7 +277,7 @@ class Vocabulary:
 
     def _is_of_relations(self, code: int) -> bool:
         """Whether every head of a relation is a relation."""
-        heads = self.kg.triples[self._rows(code), 0]
+        heads = self.kg.triples[self.kg.rows_of(code), 0]
         known = code not in self.type_codes and len(heads) > 0
         return known and all(self.is_relation[some].all() for some in (heads[:1], heads))
 
@@ -289,9 +287,6 @@ class Vocabulary:
             return True
         of = self.kinds_of
         return any(set(of(head)) & set(of(tail)) for head, _, tail in some.tolist())
-
-    def _rows(self, code: int) -> np.ndarray:
-        return self._order[self._first[code] : self._first[code + 1]]
 
     def surfaces(
         self, rows: Sequence[int] | None = None, aliases: Sequence[int] = ()
@@ -311,7 +306,7 @@ class Vocabulary:
         found += [(others[row], int(owners[row]), True) for row in aliases]
         for code in self._alias_codes:
             if len(rows) == self.kg.num_entities:
-                pairs = self.kg.triples[self._rows(code)][:, ::2].tolist()
+                pairs = self.kg.triples[self.kg.rows_of(code)][:, ::2].tolist()
             else:
                 back = code + self.kg.num_relations
                 pairs = zip(
@@ -409,7 +404,7 @@ class Vocabulary:
         """Make ordinary what is called "type" of things that are a something else, or of rows
         without names: the type of a sensor, which is a sensor."""
         types = [c for c, relation in enumerate(self.relations) if relation.role == "type"]
-        heads = {code: distinct(self.kg.triples[self._rows(code), 0]) for code in types}
+        heads = {code: distinct(self.kg.triples[self.kg.rows_of(code), 0]) for code in types}
         whole = [code for code in types if says_kind(self.relations[code].wordings)]
         for code in types:
             sorted_so = any(np.isin(heads[code], heads[other]).all() for other in whole)
@@ -451,9 +446,9 @@ class Vocabulary:
     def truths(self, code: int) -> tuple[int, int] | None:
         """The entities for true and for false that a relation code leads to, -1 for one that it
         never does; None where it leads to anything else."""
-        if code >= self.kg.num_relations or not len(self._rows(code)):
+        if code >= self.kg.num_relations or not len(self.kg.rows_of(code)):
             return None
-        ends = np.unique(self.kg.triples[self._rows(code), 2])
+        ends = np.unique(self.kg.triples[self.kg.rows_of(code), 2])
         names = {self.kg.name(end).lower(): end for end in ends[:3].tolist()}
         if len(ends) < 3 and names.keys() == _BITS:
             return names["1"], names["0"]
@@ -472,13 +467,13 @@ class Vocabulary:
             return told
         relation = code % self.kg.num_relations
         both = relation in self.symmetric
-        return not both and len(self.domain(code)) == len(self._rows(relation)) > 0
+        return not both and len(self.domain(code)) == len(self.kg.rows_of(relation)) > 0
 
     @cached_method
     def domain(self, code: int) -> np.ndarray:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
-        return distinct(self.kg.triples[self._rows(relation), 2 if back else 0])
+        return distinct(self.kg.triples[self.kg.rows_of(relation), 2 if back else 0])
 
 
 class Elsewhere:
