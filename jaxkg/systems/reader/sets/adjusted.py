@@ -118,8 +118,8 @@ def with_closures(seen: Seen, sets: QuerySets, hierarchies: frozenset[str]) -> S
     further: list[tuple[Candidate, int, float]] = []
     for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
         plain = seen.found[place]
-        if plain.result == "no" and (deep := _held_deeper(plain, sets, hierarchies)) is not None:
-            further.append((deep[0], place, _RARER * deep[1]))
+        if plain.result == "no" and (held := _held_deeper(plain, sets, hierarchies)) is not None:
+            further.append((held[0], place, _RARER * held[1]))
             continue
         node = plain.query.source if isinstance(plain.query, Count) else plain.query
         if not isinstance(node, Step) or node.closure or node.during or plain.wanting:
