@@ -48,6 +48,7 @@ from loopback import LanguageServer  # noqa: E402
 from random_graphs import RandomGraph, random_graph_from  # noqa: E402
 
 # A search for garbage after every 700 objects takes a quarter of the time: few are ever garbage.
+# A file left open in a circle of references is told later, so perhaps of another test.
 gc.set_threshold(50_000, 20, 50)
 settings.register_profile("strict", derandomize=True, database=None, deadline=None, max_examples=30)
 settings.load_profile("strict")

@@ -133,7 +133,7 @@ def innermost(backend: Backend) -> Backend:
 
 
 class Wrapper(_Block):
-    """A backend around another."""
+    """A backend around another: `note` sees replies, `complete` may change what is asked."""
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner

@@ -156,9 +156,9 @@ class _ShownOptions:
         elif not failed(answer):
             print_answer(answer, self.limit)
         sys.stdout.flush()
-        # What is saved comes after what is printed: a full disk takes no answer away.
         from jaxkg.storage import write_text
 
+        # What is saved comes after what is printed: a full disk takes no answer away.
         if self.trace is not None:
             write_text(self.trace, saved(answer, stages))
         if self.svg is not None:

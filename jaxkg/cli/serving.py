@@ -193,8 +193,10 @@ def _lookups(asked: Session) -> Lookups:
 
 def _whole(asked: Session) -> TopicGraph | None:
     """The graph of a store that is fetched whole."""
-    parts = getattr(asked.system, "parts", None)
-    return None if parts is None or parts.whole is None else parts.whole.graph
+    from jaxkg.systems.stored import StoredQA
+
+    part = asked.system.parts.whole if isinstance(asked.system, StoredQA) else None
+    return None if part is None else part.graph
 
 
 def _examples(asked: Session) -> Sequence[Question]:

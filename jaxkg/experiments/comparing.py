@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,9 +149,7 @@ def run_systems(
                         name=name,
                         link=plan.link,
                         fresh=plan.fresh,
-                        show=lambda stage, *done, who=f"{each}, {column}": show(
-                            f"{who}: {stage}", *done
-                        ),
+                        show=functools.partial(_shown, show, f"{each}, {column}"),
                     )
                 except Unfit as error:
                     errors.print(f"{each}: {column} is left out: {error}")
@@ -289,3 +288,9 @@ def trained_parts(folder: Path | None, dataset: str) -> dict[str, Path]:
 def _check_dataset(word: str, datasets: Sequence[str], where: str) -> None:
     if not any(concerns(word, name) for name in datasets):
         raise JaxkgError(f"{where}: {word!r} is not one of {', '.join(datasets)}")
+
+
+def _shown(
+    show: Callable[[str, int, int], None], who: str, stage: str, done: int, total: int
+) -> None:
+    show(f"{who}: {stage}", done, total)

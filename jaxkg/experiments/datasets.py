@@ -229,7 +229,7 @@ def dataset(name: str, part: Literal["train", "test"] = "test") -> Dataset:
     unknown = [file for file in needed if not _known(Path(root), file)]
     if unknown:
         errors.print(
-            f"{name}: {', '.join(unknown)}: other content than published numbers of jaxkg are of",
+            f"{name}: {', '.join(unknown)}: other content than published numbers of jaxkg are of"
         )
     return Dataset(
         None if graph is None else Path(root) / graph,

@@ -89,8 +89,7 @@ ENTRIES = (
           "`--set query=text` is zero-shot",
           needs="nothing; `query=text` requires an encoder"),
     Entry("reknos", "reknos.system", model="inside", trained="planner",
-          about="beam search along super-relations; `--set scorer=planner`, `labels` or "
-          "`llm`"),
+          about="beam search along super-relations; `--set scorer=planner`, `labels` or `llm`"),
     Entry("pathmind", "pathmind.build", trained="pathmind",
           about="entities ranked by path priority, a sum over all paths by message passing",
           needs="`train pathmind`"),

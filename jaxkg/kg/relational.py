@@ -41,6 +41,8 @@ _LISTED, _SHOWN, _LONGEST = 8, 3, 30
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
 many of these are."""
+_MOST_NAMED = 1000
+"""Rows that a table is told by, one by one, where statements are of classes of their own, too."""
 _TOGETHER = 0.5
 """Share of a relation's heads that have a more frequent one, too, which is of the same things."""
 
@@ -136,7 +138,7 @@ class Relational:
         """Take the sets of a graph; tables are made when they are asked for."""
         self.sets, self.kg = sets, sets.kg
         self.schema = TypedSchema(sets.kg)
-        self._keys: dict[tuple[str, ...], dict[str, list[int]]] = {}
+        self._keys: dict[tuple[str, str], dict[str, list[int]]] = {}
         self._sets: dict[str, frozenset[int]] = {}
 
     @functools.cached_property
@@ -254,6 +256,11 @@ class Relational:
             return f"{year:04}-{month:02}-{day:02}"
         return f"{year:04}-{month:02}" if low // 100 == high // 100 else f"{year:04}"
 
+    def in_years(self, column: Column, table: Table) -> bool:
+        """Whether a column has dates, and all of them are years."""
+        low, high = self.sets.values.keys_of("date")[:, self._ends(column, table)]
+        return len(low) > 0 and bool(((low != NONE) & (low // 100 != high // 100)).all())
+
     def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
         """What of a column has all of these parts in its name, in this order."""
         pattern = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
@@ -261,7 +268,7 @@ class Relational:
         return tuple(row for row in ends if pattern.search(self.kg.name(row)))
 
     def _known(self, column: Column, table: Table) -> dict[str, list[int]]:
-        key = (table.name, *column.path)
+        key = table.name, column.name
         if key not in self._keys:
             known: dict[str, list[int]] = {}
             for row in self._ends(column, table):
@@ -282,32 +289,30 @@ class Relational:
     def _heads(self) -> dict[int, np.ndarray]:
         """Entities with facts of their own, by class: its entity, or -2, -3, ... of those that ids
         say; -1 of those without one; of statements, N more than the entity of their relation."""
-        triples = self._triples
-        of_type = np.isin(triples[:, 1], list(self._types))
+        triples, types = self._triples, self.schema.types
+        of_type = np.isin(triples[:, 1], list(types))
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
-        kinds[self._statements] += self.kg.num_entities
         heads = distinct(triples[~of_type, 0])
         codes = {word: -2 - place for place, word in enumerate(self._by_id)}
         for row in heads.tolist() if codes else ():
             if (word := self.schema.by_id.get(self.kg.entity_ids[row])) is not None:
                 kinds[row] = codes[word]
+        if self._predicate is not None:
+            said = self._facts[self._predicate]
+            said = said[np.isin(said[:, 0], self.sets.values.statements.node)]
+            kinds[said[:, 0]] = said[:, 2] + self.kg.num_entities
         return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
 
     @functools.cached_property
-    def _types(self) -> frozenset[int]:
-        """Relations that lead to what something is: a class, of statements their relation."""
-        names = self.sets.values.statements.relations[1:2]
-        return frozenset([*self.schema.types, *map(self.kg.relation_code, names)])
+    def _predicate(self) -> int | None:
+        """The relation that leads from a statement to the relation of its fact."""
+        names = self.sets.values.statements.relations
+        return self.kg.relation_code(names[1]) if names else None
 
     @functools.cached_property
     def _hierarchies(self) -> frozenset[str]:
         return frozenset(hierarchies(self.kg))
-
-    @functools.cached_property
-    def _statements(self) -> np.ndarray:
-        """Entities that are statements about facts."""
-        return self.sets.values.statements.node
 
     @functools.cached_property
     def _kinds(self) -> list[dict[int, np.ndarray]]:
@@ -315,7 +320,8 @@ class Relational:
         said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
-            group = next((others for others in groups if _alike(relations, said[others[0]])), None)
+            plain = (group for group in groups if group[0] < self.kg.num_entities)
+            group = next((some for some in plain if _alike(relations, said[some[0]])), None)
             if group is None or kind >= self.kg.num_entities:
                 groups.append([kind])
             else:
@@ -359,12 +365,17 @@ class Relational:
     def _relations(self, heads: np.ndarray) -> Counter[int]:
         pairs = self._pairs(heads)
         counts = Counter(pairs[:, 1].tolist())
-        return Counter({r: n for r, n in counts.items() if r not in self._types})
+        return Counter({r: n for r, n in counts.items() if r not in self.schema.types})
 
     def _table(self, kinds: dict[int, np.ndarray], names: set[str]) -> Table:
         heads = _all(kinds)
         relations = self._relations(heads)
+        if min(kinds) >= self.kg.num_entities and self._predicate is not None:
+            del relations[self._predicate]
         source = self._source(kinds, relations)
+        few = self._predicate is not None and len(heads) <= _MOST_NAMED
+        if few and len(self.sets.execute(source).rows) != len(heads):
+            source = q.Entities(tuple(self.kg.entity_ids[head] for head in heads.tolist()))
         name = _identifier(self._word(kinds), names)
         columns: dict[str, Column] = {}
         used: set[str] = set()
@@ -423,10 +434,12 @@ class Relational:
         )
 
     def _names(self, heads: np.ndarray, relation: int) -> bool:
-        """Whether a relation leads to nothing but what its heads are called."""
+        """Whether a relation leads to nothing but what its heads are called, as texts."""
         facts = self._facts[relation]
-        some = facts[self._among(heads)[facts[:, 0]]][:_SAMPLE]
-        return all(self.kg.name(head) == self.kg.name(tail) for head, _, tail in some.tolist())
+        facts = facts[self._among(heads)[facts[:, 0]]]
+        if self.schema.headed[facts[:, 2]].any():
+            return False
+        return all(self.kg.name(head) == self.kg.name(tail) for head, _, tail in facts.tolist())
 
     def _owner(self, relation: int) -> str:
         """What the table is called that most heads of a relation are rows of."""
@@ -435,7 +448,8 @@ class Relational:
 
     def _home(self, nodes: np.ndarray) -> dict[int, np.ndarray]:
         """The rows of the table that has most of these."""
-        return max(self._kinds, key=lambda kinds: self._among(nodes)[_all(kinds)].sum())
+        there = self._among(nodes)
+        return max(self._kinds, key=lambda kinds: there[_all(kinds)].sum())
 
     def _label(self, kinds: Mapping[int, np.ndarray], relation: int) -> str:
         """What a column is called: as its relation; a fact's end as the table that it is in."""
@@ -476,8 +490,8 @@ class Relational:
             return q.Domain(tuple(own) or tuple(self.kg.relations[r] for r in relations))
         kind_of_facts = min(kinds) >= self.kg.num_entities
         ids = tuple(self.kg.entity_ids[kind % self.kg.num_entities] for kind in kinds)
-        types = self._types - self.schema.types if kind_of_facts else self.schema.types
-        back = tuple(q.inverse(self.kg.relations[r]) for r in sorted(types))
+        types = [self._predicate] if kind_of_facts else sorted(self.schema.types)
+        back = tuple(q.inverse(self.kg.relations[r]) for r in types if r is not None)
         return q.Step(q.Entities(ids), back)
 
     def _column(self, name: str, path: tuple[str, ...], ends: Sequence[int]) -> Column:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.mapping import SORTS
 from jaxkg.kg.neighbourhood import distinct
@@ -110,8 +111,6 @@ class TypedSchema:
 
     def __init__(self, kg: KnowledgeGraph) -> None:
         self.kg = kg
-        self._class = functools.cache(self._class_read)
-        self._end = functools.cache(self._end_read)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
@@ -145,7 +144,7 @@ class TypedSchema:
             relation: below R.
             column: 0 for what it leaves, 2 for what it leads to.
         """
-        return self._end(relation, column)
+        return self._end((relation, column))
 
     def class_of(self, nodes: Iterable[int]) -> str:
         """The class that most of these entities have, or the kind of value; "" where none has."""
@@ -270,7 +269,9 @@ class TypedSchema:
             self._encoded = encode, (labels + np.asarray(encode(names))) / 2
         return self._encoded[1]
 
-    def _end_read(self, relation: int, column: int) -> str:
+    @cached_method
+    def _end(self, place: tuple[int, int]) -> str:
+        relation, column = place
         if relation in self.types and column == 2:
             return "class"
         nodes = self._sample(relation, column)
@@ -283,7 +284,8 @@ class TypedSchema:
         nodes = distinct(self.kg.triples[self.kg.rows_of(relation), column])
         return nodes[:: max(1, len(nodes) // _SAMPLE)][:_SAMPLE].tolist()
 
-    def _class_read(self, node: int) -> str:
+    @cached_method
+    def _class(self, node: int) -> str:
         low, high = np.searchsorted(self.kg.triples[:, 0], [node, node + 1])
         own = self.kg.triples[low:high]
         for relation, end in own[:, 1:].tolist():

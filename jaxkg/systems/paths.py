@@ -285,6 +285,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         answers = []
         for i, some in enumerate(found):
             entities, plan = self.entities(some), self.plan_of(paths, followed, i)
+            why = self.why_not(some, plan) if some.topics.entities else why_no_topic(some.topics)
             nodes, edges = visited[i] if visited else (None, None)
             answer = cited_answer(
                 some.question,
@@ -292,7 +293,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
                 entities,
                 some.paths,
                 system=self.name,
-                why_not="" if entities else self._why_not(some, plan),
+                why_not="" if entities else why,
                 complete=bool(paths.complete[i] and followed.complete[i]),
                 plan=plan,
                 usage=Usage(seconds=usage.seconds, stages=usage.stages, nodes=nodes, edges=edges),
@@ -368,9 +369,6 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         return PlanCandidate(
             tuple(filter(None, names)), probability, None if size == NULL else size, used
         )
-
-    def _why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
-        return self.why_not(found, plan) if found.topics.entities else why_no_topic(found.topics)
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question that has a topic has no answer."""

@@ -150,7 +150,7 @@ class Train(Job):
         jaxkg(["train", "planner", "-o", str(folder / "planner"), "--epochs", "12", *options])
 
     def left(self, folder: Path) -> dict[str, np.ndarray]:
-        from jaxkg.learn.folder import read_npz
+        from jaxkg.storage import read_npz
 
         assert (folder / "planner" / "planner.json").exists()
         return read_npz(folder / "planner" / "planner.npz")

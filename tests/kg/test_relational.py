@@ -391,6 +391,15 @@ def films():
         ("select (select born from person where name = 'Ann') < "
          "(select born from person where name = 'Bo')", {0.0}),
         ("SELECT (SELECT COUNT(*) FROM plays_in) - (SELECT COUNT(*) FROM edits)", {2.0}),
+        ("SELECT (SELECT COUNT(*) FROM film WHERE (cost > 1) AND (cost < 9)) - "
+         "(SELECT COUNT(*) FROM edits)", {1.0}),
+        ("SELECT (SELECT person_seen FROM edits) - (SELECT seen FROM person WHERE name = 'Ann')",
+         {-3.0}),
+        ("SELECT name FROM film UNION ALL SELECT name FROM person UNION SELECT name FROM film",
+         {"Ann", "Bo", "Dawn", "Eve"}),
+        ("SELECT COUNT(DISTINCT all_part_of) FROM row", {3.0}),
+        ("SELECT name FROM row WHERE all_part_of LIKE '%leet%'", {"Wheel", "Axle", "Car"}),
+        ("SELECT name FROM row WHERE all_part_of NOT IN ('Axle', 'Car')", {"Car"}),
     ],
 )  # fmt: skip
 def test_facts_with_properties_hierarchies_and_several_selects(films, text, wanted):
@@ -419,7 +428,17 @@ def test_tables_of_facts_are_shown_with_the_classes_of_their_ends(films):
         ("SELECT (SELECT name FROM film) - (SELECT name FROM film) FROM row", "two SELECTs"),
         ("SELECT (SELECT cost FROM film) * (SELECT cost FROM film)", "with '*' between them"),
         ("SELECT (SELECT SUM(cost) FROM film) - (SELECT cost FROM film)", "only values and counts"),
-        ("SELECT name FROM film UNION", "no SELECT"),
+        ("SELECT name FROM film UNION", "what stands at 'UNION' is not read"),
+        (
+            "SELECT name FROM film UNION SELECT name FROM row EXCEPT SELECT name FROM film",
+            "one at a",
+        ),
+        ("SELECT name FROM film UNION SELECT name FROM film ORDER BY cost LIMIT 1", "behind UNION"),
+        ("SELECT part_of, all_part_of FROM row GROUP BY part_of", "all_part_of is of any depth"),
+        (
+            "SELECT (SELECT cost FROM film) - (SELECT cost FROM film) - (SELECT cost FROM film)",
+            "of two SELECTs in brackets",
+        ),
     ],
 )
 def test_what_several_selects_cannot_mean_is_said(films, text, why):
@@ -434,3 +453,74 @@ def test_what_only_says_a_name_again_is_no_column():
     kg = KnowledgeGraph.from_triples(facts, names=names)
     [table] = Relational(QuerySets(kg)).tables
     assert list(table.columns) == ["name", "boss", "boss_boss"]
+
+
+@pytest.mark.parametrize("first", ["part_of", "all_part_of"])
+def test_a_column_of_any_depth_has_values_of_its_own(first):
+    sets = QuerySets(KnowledgeGraph.from_triples([*PARTS, ("Wheel", "is", "old")]))
+    reader = SelectReader(Relational(sets))
+    for column in (first, *({"part_of", "all_part_of"} - {first})):
+        text = f"SELECT name FROM row WHERE {column} = 'Car'"
+        assert told(sets, reader.read(text)) == ({"Axle"} if column == "part_of" else
+                                                 {"Wheel", "Axle"})  # fmt: skip
+
+
+def test_years_are_told_apart_from_days_behind_a_relation():
+    facts = [("L1", "by", "Ann"), ("L2", "by", "Bo"), ("Ann", "born", "1999-04-01")]
+    facts += [("Bo", "born", "2001-07-03"), ("Ann", "since", "2010"), ("Bo", "since", "2014")]
+    facts += [("L1", "is a", "loan"), ("L2", "is a", "loan")]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    read = SelectReader(Relational(sets)).read
+    for column, wanted in (("by_born", "824 days"), ("by_since", "4 years")):
+        one, two = (f"(SELECT {column} FROM loan WHERE name = 'L{at}')" for at in (2, 1))
+        assert sets.execute(read(f"SELECT {one} - {two}")).words == wanted
+
+
+def test_words_that_combine_selects_may_be_columns_and_tables():
+    facts = [(f"U{at}", "is a", "union") for at in range(2)]
+    facts += [(f"U{at}", "except", f"day {at}") for at in range(2)]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    read = SelectReader(Relational(sets)).read
+    assert told(sets, read("SELECT except FROM union WHERE name = 'U1'")) == {"day 1"}
+    assert told(sets, read("SELECT name FROM union UNION SELECT except FROM union")) == {
+        "U0", "U1", "day 0", "day 1"
+    }  # fmt: skip
+
+
+def test_rows_are_as_many_as_a_table_says_where_statements_have_classes():
+    facts = [("Ann", "plays in", "Eve"), ("Bo", "plays in", "Eve")]
+    for at, who in enumerate(("Ann", "Bo", "Cy")):
+        ends = ("subject", who), ("predicate", "plays in"), ("object", "Eve"), ("role", f"R{at}")
+        facts += [(f"_:{at}", name, end) for name, end in ends]
+    facts += [("_:0", "is a", "casting"), ("_:2", "subject", "Dot"), ("C1", "is a", "casting")]
+    facts += [("C1", "fee", "5")]
+    sets = QuerySets(KnowledgeGraph.from_triples(facts))
+    tables = Relational(sets).tables
+    assert {table.name for table in tables} >= {"plays_in", "casting"}
+    for table in tables:
+        assert len(sets.execute(table.source).rows) == table.size, table
+
+
+def test_a_relation_to_things_stays_a_column_where_they_are_called_alike():
+    facts = [(name, "likes", name) for name in ("Ann", "Bo")]
+    [table] = Relational(QuerySets(KnowledgeGraph.from_triples(facts))).tables
+    assert "likes" in table.columns
+
+
+def test_a_pattern_of_no_tables_takes_nothing():
+    assert re.fullmatch(select_pattern([]), "")
+    assert not re.fullmatch(select_pattern([]), "SELECT () - ()")
+
+
+def test_what_a_pattern_takes_of_a_column_of_any_depth_is_read(films):
+    _, reader = films
+    pattern = select_pattern(reader.relational.tables)
+    for text, takes in (
+        ("SELECT all_part_of FROM row WHERE name = 'Axle'", True),
+        ("SELECT name FROM row WHERE all_part_of = 'Car'", True),
+        ("SELECT name, all_part_of FROM row", False),
+        ("SELECT name FROM row GROUP BY all_part_of", False),
+        ("SELECT name FROM row WHERE all_part_of > 5", False),
+    ):
+        assert (re.fullmatch(pattern, text) is not None) == takes, text
+        assert not takes or reader.read(text)

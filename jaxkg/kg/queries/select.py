@@ -34,7 +34,6 @@ _COMBINED: dict[str, Any] = {
     "except": q.Difference,
 }
 _NO_NODES = (q.Count, q.Total, q.Rows, q.Exists)
-_YEAR = re.compile(r"\d{4}")
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
@@ -60,25 +59,36 @@ def select_pattern(tables: Sequence[Table]) -> str:
     ...     "SELECT name FROM person WHERE name = 'Ann'", "SELECT age FROM person", "")]
     [True, False, True]
     """
+    if not tables:
+        return "^()$"
     value = f"\\(({'|'.join(map(_value_pattern, tables))})\\)"
     return f"^({'|'.join(map(_table_pattern, tables))}|SELECT {value} [-/=<>] {value}|)$"
 
 
+def _columns(table: Table, *, closure: bool = False) -> str:
+    """The columns of a table, any of them; `closure` those of any depth."""
+    names = [name for name, column in table.columns.items() if column.closure == closure]
+    return f"({'|'.join(map(re.escape, names))})" if names else ""
+
+
 def _value_pattern(table: Table) -> str:
-    column = f"({'|'.join(map(re.escape, table.columns))})"
+    column = _columns(table)
     condition = f"{column} = {_TEXT}( AND {column} = {_TEXT})?"
     return f"SELECT ({column}|COUNT\\(\\*\\)) FROM {re.escape(table.name)} WHERE {condition}"
 
 
 def _table_pattern(table: Table) -> str:
-    column = f"({'|'.join(map(re.escape, table.columns))})"
+    column, above = _columns(table), _columns(table, closure=True)
     count = rf"COUNT\(\*\)( > 0)?|COUNT\(DISTINCT {column}\)|(SUM|AVG|MIN|MAX)\({column}\)"
     item = f"({column}|{count})"
     value = rf"({_TEXT}|-?[0-9]{{1,9}}(\.[0-9]{{1,4}})?|{column})"
     compared = f"(=|!=|<|<=|>|>=) {value}|LIKE {_TEXT}|IS NULL|IS NOT NULL"
     condition = f"{column} ({compared})"
+    items = f"{item}(, {item}){{0,2}}"
+    if above:
+        condition, items = f"({condition}|{above} = {_TEXT})", f"({items}|{above})"
     return (
-        f"SELECT (DISTINCT )?{item}(, {item}){{0,2}} FROM {re.escape(table.name)}"
+        f"SELECT (DISTINCT )?{items} FROM {re.escape(table.name)}"
         f"( WHERE {condition}( (AND|OR) {condition}){{0,3}})?"
         f"( GROUP BY {column}( HAVING COUNT\\(\\*\\) (>|>=|=|<) [0-9]{{1,4}})?)?"
         f"( ORDER BY {item}( ASC| DESC)?( LIMIT [0-9]{{1,2}})?)?"
@@ -115,29 +125,42 @@ class SelectReader:
         tokens = _tokens(text)
         if [said.lower() for _, said in tokens[:3]] == ["select", "(", "select"]:
             return self._calculated(tokens)
-        starts = [i for i, (kind, said) in enumerate(tokens) if _is_combined(kind, said)]
-        query = self._single(tokens[: starts[0]] if starts else tokens)[0]
+        words = ["" if kind == "text" else said.lower() for kind, said in tokens]
+        starts = [
+            i
+            for i, word in enumerate(words)
+            if word in _COMBINED and words[i + 1 : i + 2] in (["select"], ["all"])
+        ]
+        if len({words[start] for start in starts}) > 1:
+            raise JaxkgError("UNION, INTERSECT and EXCEPT are read one at a time")
+        query, _ = self._single(tokens[: starts[0]] if starts else tokens)
         for start, end in itertools.pairwise([*starts, len(tokens)]):
-            word = tokens[start][1].lower()
-            other = self._single(tokens[start + 1 : end])[0]
+            word, first = words[start], start + 1 + (words[start + 1 : start + 2] == ["all"])
+            if {"order", "limit"} & set(words[first:end]):
+                raise JaxkgError(f"ORDER BY and LIMIT behind {word.upper()} are not read")
+            other, _ = self._single(tokens[first:end])
             if isinstance(query, _NO_NODES) or isinstance(other, _NO_NODES):
                 raise JaxkgError(f"{word.upper()} stands between SELECTs of one column")
             query = _COMBINED[word](query, other)
         return query
 
-    def _single(self, tokens: list[tuple[str, str]]) -> tuple[q.Query, Column | None]:
-        """The query graph of one SELECT, and the column that it selects."""
+    def _single(self, tokens: list[tuple[str, str]]) -> tuple[Any, _Reading]:
+        """The query graph of one SELECT, and how it was read."""
         reading = _Reading(self, tokens)
-        return reading.query(), reading.items[0].column
+        return reading.query(), reading
 
     def _calculated(self, tokens: list[tuple[str, str]]) -> q.Query:
         """SELECT (SELECT ...) - (SELECT ...)."""
-        ends = [i for i, token in enumerate(tokens) if token == ("sign", ")")]
-        middle = next((i + 1 for i in ends if tokens[i + 2 : i + 3] == [("sign", "(")]), None)
-        if middle is None or tokens[-1] != ("sign", ")"):
+        steps = [
+            {"(": 1, ")": -1}.get(said, 0) if kind == "sign" else 0 for kind, said in tokens[1:]
+        ]
+        depth = [*itertools.accumulate(steps)]
+        middle = depth.index(0) + 2 if 0 in depth else len(tokens)
+        others = tokens[middle + 1 : middle + 2] == [("sign", "(")]
+        if not others or tokens[-1] != ("sign", ")") or depth.count(0) != 3:
             raise JaxkgError("of two SELECTs in brackets, and nothing else, one takes -, / or =")
-        left, column = self._single(tokens[2 : middle - 1])
-        right, _ = self._single(tokens[middle + 2 : -1])
+        left, reading = self._single(tokens[2 : middle - 1])
+        right, other = self._single(tokens[middle + 2 : -1])
         values = (q.Total, q.Rows, q.Exists)
         if isinstance(left, values) or isinstance(right, values):
             raise JaxkgError("only values and counts are calculated with")
@@ -148,14 +171,12 @@ class SelectReader:
             raise JaxkgError(f"two SELECTs with {sign!r} between them; there are -, /, = and <")
         if sign == "/":
             return q.Calculation(left, "ratio", right)
-        if isinstance(left, q.Count) or column is None or column.kind != "date":
+        columns = [(some.items[0].column, some.table) for some in (reading, other)]
+        dates = [(column, table) for column, table in columns if column and column.kind == "date"]
+        if isinstance(left, q.Count) or len(dates) < 2:
             return q.Calculation(left, "difference", right)
-        is_year = all(map(_YEAR.fullmatch, column.values))
-        return q.Calculation(left, "years" if is_year else "days", right)
-
-
-def _is_combined(kind: str, said: str) -> bool:
-    return kind == "word" and said.lower() in _COMBINED
+        years = all(self.relational.in_years(column, table) for column, table in dates)
+        return q.Calculation(left, "years" if years else "days", right)
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -272,7 +293,7 @@ class _Reading:
         per = _path(group)
         if not per:
             return self._plain(node, items, order, largest, n)
-        own = [item for item in items if item.column is None or item.column.path != per]
+        own = [item for item in items if item.column is None or item.column.name != group.name]
         own = own or ([order] if order and order.by != "value" else [])
         columns = [self._cell(item, grouped=True) for item in own]
 
@@ -521,5 +542,5 @@ def _path(column: Column) -> tuple[str, ...]:
 
 _CLAUSES = frozenset(
     ("where", "group", "having", "order", "limit", "join", "inner", "left", "natural", "cross",
-     "right")
+     "right", *_COMBINED)
 )  # fmt: skip

@@ -98,9 +98,10 @@ def read_questions(
     lines = formats.read_lines(path)
     if not any(map(str.strip, lines)):
         raise JaxkgError(f"{path}: no questions in it, the file is blank")
-    if format == "official" or (format is None and is_official(path, lines)):
-        return _distinct(path, official(path, lines))
-    if path.suffix == ".json" and next(filter(str.strip, lines)).lstrip().startswith("["):
+    if format is None and is_official(path, lines):
+        format = "official"
+    is_array = path.suffix == ".json" and next(filter(str.strip, lines)).lstrip().startswith("[")
+    if is_array and format != "official":
         lines = formats.of_array(path, lines)
     chosen = format or _detect(path, lines)
     if answer_field is not None and chosen != "freebase":

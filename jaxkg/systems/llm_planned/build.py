@@ -24,11 +24,9 @@ def _planned(parts: Parts) -> LLMPlannedQA:
     wanted = "encoder" in parts.wishes or parts.kg.num_relations > MOST
     own = ("encoder",) if wanted else ()
     encoder = parts.encoder if wanted else None
-    return LLMPlannedQA.build(
-        parts.kg,
+    return parts.over(
+        LLMPlannedQA.build,
         parts.backend,
-        tensors=parts.tensors,
-        linker=parts.linker,
         settings=parts.settings(LLMPlannedSettings, *own, repair=parts.repair),
         on_trace=parts.traces.append,
         encoder=encoder,

@@ -31,7 +31,6 @@ from jaxkg.kg.typed_schema import MOST, MOST_TOKENS, TypedSchema
 from jaxkg.learn.planner.traces import PlanTrace
 from jaxkg.records import PlanCandidate, Usage
 from jaxkg.settings import Checked, Count
-from jaxkg.systems.answering import why_no_topic
 from jaxkg.systems.cited import Remarks
 from jaxkg.systems.following import Followed, Join
 from jaxkg.systems.llm_planned.schema import WIDTH, PlanSchema, ReadPlan, ReadPlans
@@ -194,8 +193,6 @@ class LLMPlannedQA(PathAnswering[ReadPaths]):
 
     def why_not(self, found: Found, plan: Sequence[PlanCandidate]) -> str:
         """Why a question has no answer; that of a reply without a plan stands in its remarks."""
-        if not found.topics.entities:
-            return why_no_topic(found.topics)
         return "the plan reaches nothing but what it started from"
 
     @functools.cached_property

@@ -180,7 +180,7 @@ def grown_walks(
 
     Every iteration takes the K entities of highest priority among the neighbours of those taken in
     the one before, no entity twice; each brings the walk that led to it and one triple more. On the
-    way are entities that the published loss has taught it to call wrong.
+    way are entities that the published loss teaches the model to call wrong.
 
     Args:
         whole: every entity that has a priority.
@@ -232,9 +232,9 @@ def random_walks(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Walks of 1 to L edges, each edge drawn evenly among those of the node.
 
-    Returns as `grown_walks`, the score being 1 / the place of a walk. Equal walks of a question
-    come once; a walk that has nowhere to go ends there, and one may return to a topic where
-    `revisit` is "any".
+    Returns [P] int32 question of each walk, [P, L] int32 edges, and [P] float32 score, which is 1 /
+    the place of a walk. Equal walks of a question come once; a walk that has nowhere to go ends
+    there, and one may return to a topic where `revisit` is "any".
     """
     rng = np.random.default_rng(seed)
     offsets = np.asarray(tensors.graph.offsets)

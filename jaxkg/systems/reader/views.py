@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
-from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.topics import soft_class
 from jaxkg.systems.reader.linking import NAMES as LINKING
 from jaxkg.systems.reader.linking import RelationLinking, linking_views

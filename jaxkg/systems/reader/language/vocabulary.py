@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.codes import inverse_code
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
-from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,

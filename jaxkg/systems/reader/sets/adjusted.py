@@ -38,7 +38,7 @@ from jaxkg.words import is_blank
 
 _LOOKED_AT = 8
 """Best readings that are looked at for a step of a hierarchy."""
-_RARER = np.log(2)
+_RARER = float(np.log(2))
 """By how much a reading with all that is below counts for less than the plain one."""
 _EXTENDED = float(np.log(4))
 """By how much a reading counts for less than the table that extends it."""

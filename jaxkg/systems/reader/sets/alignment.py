@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.limits import LIMITS, cut
-from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.cues import Cues
 from jaxkg.systems.reader.language.lexicon.cue_words import STOP
 from jaxkg.systems.reader.language.lexicon.opposites import turned

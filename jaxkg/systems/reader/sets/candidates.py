@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.deadline import check
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.query import Domain, Entities, Intersection, Node, Step, Where
-from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.walks import FURTHEST, Walks, named_classes, ranked
 

@@ -119,7 +119,7 @@ class Facts(Finder):
         """Whether a path ends with a step of whose facts something is said."""
         if path.result or path.wanting or not isinstance(path.query, Step):
             return False
-        plain = len(path.query.relations) == 1 and 0 <= path.last < 2 * self.kg.num_relations
+        plain = len(path.query.relations) == 1 and path.last >= 0
         return plain and path.last % self.kg.num_relations in self._qualifiers
 
     def _dates(self, asked: Asked) -> Iterator[Bound]:

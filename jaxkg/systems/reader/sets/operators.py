@@ -7,8 +7,8 @@ from collections import defaultdict
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.query import Count, Difference, Entities, Exists, Extreme, Intersection, Node, Union
-from jaxkg.systems.reader.language.cached import cached_method
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, Finder

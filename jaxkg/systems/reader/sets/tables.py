@@ -28,7 +28,6 @@ _SETS = 12
 """Sets, the best, of which columns are told."""
 _ALIKE = 0.65
 """Cosine from which on a phrase says a label in other words."""
-
 _NEAR = 3
 """Words after an "each" within which stands what each row is of."""
 _TO = {"to", "through", "until", "bis", "and", "und"}
