@@ -256,7 +256,7 @@ class KnowledgeGraph:
         return self.entity_ids[head], self.relations[relation], self.entity_ids[tail]
 
     def row(self, triple: Sequence[str]) -> int:
-        """Return the row of a triple by (head id, relation name, tail id); -1 if the graph lacks it."""
+        """Return the row of a triple by (head id, relation name, tail id); -1 if absent."""
         head, relation, tail = triple
         ends = self.entity_ids.rows(head) + self.entity_ids.rows(tail)
         code = self._relation_index.get(relation)
