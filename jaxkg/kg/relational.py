@@ -399,7 +399,7 @@ class Relational:
                 take(self.schema.names[relation], (self.kg.relations[relation],), [*kinds])
         beyond = []
         for relation, _ in relations.most_common():
-            if NAME in columns and self._names(heads, relation):
+            if self._names(heads, relation):
                 continue
             ends = self._tails(heads, relation)
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
@@ -463,7 +463,8 @@ class Relational:
             ends = np.array(self._tails(_all(kinds), code))
             home = self._home(ends)
             is_home = 2 * self._among(_all(home))[ends].sum() > len(ends)
-            words[code] = self._word(home) if is_home and len(home) == 1 else label
+            is_class = is_home and len(home) == 1 and -1 not in home
+            words[code] = self._word(home) if is_class else label
         return words[relation] if len({*words.values()}) > 1 else label
 
     def _into(self, heads: np.ndarray) -> list[int]:

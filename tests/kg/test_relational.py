@@ -391,6 +391,8 @@ def films():
         ("select (select born from person where name = 'Ann') < "
          "(select born from person where name = 'Bo')", {0.0}),
         ("SELECT (SELECT COUNT(*) FROM plays_in) - (SELECT COUNT(*) FROM edits)", {2.0}),
+        ("SELECT (SELECT COUNT(DISTINCT seen) FROM person) - "
+         "(SELECT COUNT(DISTINCT seen) FROM person WHERE name = 'Ann')", {1.0}),
         ("SELECT (SELECT COUNT(*) FROM film WHERE (cost > 1) AND (cost < 9)) - "
          "(SELECT COUNT(*) FROM edits)", {1.0}),
         ("SELECT (SELECT person_seen FROM edits) - (SELECT seen FROM person WHERE name = 'Ann')",
@@ -499,6 +501,16 @@ def test_rows_are_as_many_as_a_table_says_where_statements_have_classes():
     assert {table.name for table in tables} >= {"plays_in", "casting"}
     for table in tables:
         assert len(sets.execute(table.source).rows) == table.size, table
+
+
+def test_an_end_of_facts_is_called_as_a_table_that_has_most_of_it():
+    facts = [("Ann", "is a", "person"), ("Ann", "born", "1970")]
+    for at, (who, what) in enumerate([("Ann", "Tea"), ("Bo", "Rum"), ("Cy", "Gin")]):
+        ends = ("subject", who), ("predicate", "drinks"), ("object", what), ("cups", str(at))
+        facts += [(who, "drinks", what), *((f"_:{at}", name, end) for name, end in ends)]
+    tables = {table.name: table for table in Relational(QuerySets(
+        KnowledgeGraph.from_triples(facts))).tables}  # fmt: skip
+    assert {"subject", "object", "cups"} <= set(tables["drinks"].columns)
 
 
 def test_a_relation_to_things_stays_a_column_where_they_are_called_alike():
