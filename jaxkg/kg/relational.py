@@ -298,17 +298,20 @@ class Relational:
         for row in heads.tolist() if codes else ():
             if (word := self.schema.by_id.get(self.kg.entity_ids[row])) is not None:
                 kinds[row] = codes[word]
-        if self._predicate is not None:
+        if len(self.sets.values.statements.node):
             said = self._facts[self._predicate]
             said = said[np.isin(said[:, 0], self.sets.values.statements.node)]
             kinds[said[:, 0]] = said[:, 2] + self.kg.num_entities
         return {kind: heads[kinds[heads] == kind] for kind in np.unique(kinds[heads]).tolist()}
 
     @functools.cached_property
-    def _predicate(self) -> int | None:
-        """The relation that leads from a statement to the relation of its fact."""
-        names = self.sets.values.statements.relations
-        return self.kg.relation_code(names[1]) if names else None
+    def _predicate(self) -> int:
+        """The relation that leads from statements to the relation of their fact."""
+        return self.kg.relation_code(self.sets.values.statements.relations[1])
+
+    def _of_facts(self, kinds: Iterable[int]) -> bool:
+        """Whether rows of these classes are statements about facts; these are never mixed."""
+        return min(kinds) >= self.kg.num_entities
 
     @functools.cached_property
     def _hierarchies(self) -> frozenset[str]:
@@ -320,9 +323,9 @@ class Relational:
         said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
-            plain = (group for group in groups if group[0] < self.kg.num_entities)
+            plain = (group for group in groups if not self._of_facts(group))
             group = next((some for some in plain if _alike(relations, said[some[0]])), None)
-            if group is None or kind >= self.kg.num_entities:
+            if group is None or self._of_facts((kind,)):
                 groups.append([kind])
             else:
                 group.append(kind)
@@ -370,10 +373,10 @@ class Relational:
     def _table(self, kinds: dict[int, np.ndarray], names: set[str]) -> Table:
         heads = _all(kinds)
         relations = self._relations(heads)
-        if min(kinds) >= self.kg.num_entities and self._predicate is not None:
+        if self._of_facts(kinds):
             del relations[self._predicate]
         source = self._source(kinds, relations)
-        few = self._predicate is not None and len(heads) <= _MOST_NAMED
+        few = len(self.sets.values.statements.node) > 0 and len(heads) <= _MOST_NAMED
         if few and len(self.sets.execute(source).rows) != len(heads):
             source = q.Entities(tuple(self.kg.entity_ids[head] for head in heads.tolist()))
         name = _identifier(self._word(kinds), names)
@@ -435,8 +438,7 @@ class Relational:
 
     def _names(self, heads: np.ndarray, relation: int) -> bool:
         """Whether a relation leads to nothing but what its heads are called, as texts."""
-        facts = self._facts[relation]
-        facts = facts[self._among(heads)[facts[:, 0]]]
+        facts = self._from(heads, relation)
         if self.schema.headed[facts[:, 2]].any():
             return False
         return all(self.kg.name(head) == self.kg.name(tail) for head, _, tail in facts.tolist())
@@ -455,7 +457,7 @@ class Relational:
         """What a column is called: as its relation; a fact's end as the table that it is in."""
         label, names = self.schema.names[relation], self.sets.values.statements.relations
         facts = self.kg.relations[relation] in (*names[:1], *names[2:])
-        if not facts or min(kinds) < self.kg.num_entities:
+        if not facts or not self._of_facts(kinds):
             return label
         codes = [self.kg.relation_code(name) for name in (names[0], names[2])]
         words = {}
@@ -472,9 +474,13 @@ class Relational:
         rows = self._triples[self._among(heads)[self._triples[:, 2]]]
         return np.unique(rows[:, 1]).tolist()
 
-    def _tails(self, heads: np.ndarray, relation: int) -> list[int]:
+    def _from(self, heads: np.ndarray, relation: int) -> np.ndarray:
+        """[F, 3] triples of a relation that leave these."""
         facts = self._facts[relation]
-        return distinct(facts[self._among(heads)[facts[:, 0]], 2]).tolist()
+        return facts[self._among(heads)[facts[:, 0]]]
+
+    def _tails(self, heads: np.ndarray, relation: int) -> list[int]:
+        return distinct(self._from(heads, relation)[:, 2]).tolist()
 
     def _source(self, kinds: dict[int, np.ndarray], relations: Counter[int]) -> q.Node:
         rows = sum(map(len, kinds.values()))
@@ -489,10 +495,9 @@ class Relational:
                 return q.Domain((name,))
         if min(kinds) < 0:
             return q.Domain(tuple(own) or tuple(self.kg.relations[r] for r in relations))
-        kind_of_facts = min(kinds) >= self.kg.num_entities
         ids = tuple(self.kg.entity_ids[kind % self.kg.num_entities] for kind in kinds)
-        types = [self._predicate] if kind_of_facts else sorted(self.schema.types)
-        back = tuple(q.inverse(self.kg.relations[r]) for r in types if r is not None)
+        types = [self._predicate] if self._of_facts(kinds) else sorted(self.schema.types)
+        back = tuple(q.inverse(self.kg.relations[relation]) for relation in types)
         return q.Step(q.Entities(ids), back)
 
     def _column(self, name: str, path: tuple[str, ...], ends: Sequence[int]) -> Column:

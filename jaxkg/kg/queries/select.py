@@ -123,9 +123,9 @@ class SelectReader:
                 for what is not read; says which.
         """
         tokens = _tokens(text)
-        if [said.lower() for _, said in tokens[:3]] == ["select", "(", "select"]:
+        words = _words(tokens)
+        if words[:3] == ["select", "(", "select"]:
             return self._calculated(tokens)
-        words = ["" if kind == "text" else said.lower() for kind, said in tokens]
         starts = [
             i
             for i, word in enumerate(words)
@@ -151,10 +151,8 @@ class SelectReader:
 
     def _calculated(self, tokens: list[tuple[str, str]]) -> q.Query:
         """SELECT (SELECT ...) - (SELECT ...)."""
-        steps = [
-            {"(": 1, ")": -1}.get(said, 0) if kind == "sign" else 0 for kind, said in tokens[1:]
-        ]
-        depth = [*itertools.accumulate(steps)]
+        turns = ({"(": 1, ")": -1}.get(word, 0) for word in _words(tokens)[1:])
+        depth = [*itertools.accumulate(turns)]
         middle = depth.index(0) + 2 if 0 in depth else len(tokens)
         others = tokens[middle + 1 : middle + 2] == [("sign", "(")]
         if not others or tokens[-1] != ("sign", ")") or depth.count(0) != 3:
@@ -177,6 +175,11 @@ class SelectReader:
             return q.Calculation(left, "difference", right)
         years = all(self.relational.in_years(column, table) for column, table in dates)
         return q.Calculation(left, "years" if years else "days", right)
+
+
+def _words(tokens: Sequence[tuple[str, str]]) -> list[str]:
+    """Tokens in small letters, texts blank: none of them is a word of SQL."""
+    return ["" if kind == "text" else said.lower() for kind, said in tokens]
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -483,7 +486,7 @@ class _Reading:
         return column
 
     def _from(self) -> Table:
-        words = ["" if kind == "text" else said.lower() for kind, said in self.tokens]
+        words = _words(self.tokens)
         if not words or words[0] != "select" or "from" not in words[:-1]:
             raise JaxkgError("no SELECT ... FROM a table")
         if words.count("select") > 1:
