@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,18 @@ class TripleEncoder:
         self._entities = kept
         for chunk in self._chunks:
             chunk[:, ::2] = codes[chunk[:, ::2]]
+
+    def leave_out(self, heads: Collection[str]) -> int:
+        """Forget the triples of these heads, and what only these have; returns how many."""
+        codes = [self._entities[name] for name in heads if name in self._entities]
+        table = np.concatenate(self._chunks)
+        stays = ~np.isin(table[:, 0], codes)
+        if self._sources:
+            self._sources += [""] * (self._rows - len(self._sources))
+            self._sources = [self._sources[row] for row in np.flatnonzero(stays).tolist()]
+        self._only_used(table[stays])
+        self._only_related()
+        return len(stays) - self._rows
 
     def tails(self, first: int = 0, last: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """Each relation taken so far with the distinct tails that it has.
@@ -159,6 +171,15 @@ class TripleEncoder:
         self._entities = {names[code]: row for row, code in enumerate(left.tolist())}
         table[:, ::2] = rank[table[:, ::2]]
         self._chunks, self._rows = [table], len(table)
+
+    def _only_related(self) -> None:
+        """Keep the relations that triples have."""
+        table = np.concatenate(self._chunks)
+        left, rank = used(table[:, 1], len(self._relations))
+        names = list(self._relations)
+        self._relations = {names[code]: row for row, code in enumerate(left.tolist())}
+        table[:, 1] = rank[table[:, 1]]
+        self._chunks = [table]
 
     def add(
         self,

@@ -95,3 +95,13 @@ def test_one_tail_for_several(flat, ends):
     assert told == sorted({triple for triple, _ in wanted})
     for triple, said in zip(told, table.sources or ()):
         assert set(said.split("; ")) == {source for t, source in wanted if t == triple}
+
+
+def test_heads_are_left_out_with_what_only_they_have():
+    encoder = encode([[("a", "r", "b"), ("x", "s", "y"), ("x", "r", "a"), ("b", "r", "x")]])
+    encoder.add(["x", "c"], ["t", "r"], ["z", "a"], ["f:1", "f:2"])
+    assert encoder.leave_out({"x", "unknown"}) == 3
+    table = encoder.finish()
+    assert (table.entities, table.relations) == (["a", "b", "c", "x"], ["r"])
+    assert table.triples.tolist() == [[0, 0, 1], [1, 0, 3], [2, 0, 0]]
+    assert table.sources == ["", "", "f:2"]

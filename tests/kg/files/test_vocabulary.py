@@ -146,3 +146,21 @@ def test_names_of_any_vocabulary_and_days_at_midnight(read):
         ' gr:legalName "Q" .'
     )  # fmt: skip
     assert {("Ormtind", "since", "2020-05-01"), ("Ormtind", "of", "P")} <= named_facts(kg)
+
+
+def test_what_is_said_of_properties_and_vocabularies_is_no_fact(read):
+    heard = []
+    text = """<http://x.org/> a owl:Ontology ; rdfs:comment "about boats" .
+    :sails a owl:ObjectProperty , owl:FunctionalProperty ; rdfs:label "sails on" ;
+        rdfs:domain :Boat ; rdfs:range :Sea .
+    :Boat a owl:Class ; rdfs:subClassOf :Vehicle . :ann a :Boat ; :sails :north ."""
+    graph = read(START + text, on_reading=heard.append)
+    assert named_facts(graph) == {
+        ("ann", "type", "Boat"), ("ann", "sails", "north"), ("Boat", "type", "Class"),
+        ("Boat", "subClassOf", "Vehicle"),
+    }  # fmt: skip
+    assert sorted(graph.relations) == ["sails", "subClassOf", "type"]
+    assert graph.relation_labels[graph.relation_code("sails")] == "sails on"
+    assert "6 facts about properties and vocabularies left out" in heard[0]
+    alone = text.split(":Boat a")[0]
+    assert ("sails on", "domain", "Boat") in named_facts(read(START + alone))

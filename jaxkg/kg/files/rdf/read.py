@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
@@ -149,7 +150,20 @@ class RdfFiles:
                     names.alias(kept, alias)
                 self._entities.pop(term, None)
                 self._entities[kept] = None
+        if vocabulary.declared and encoder.heads - vocabulary.declared:
+            intake.leave_out("facts about properties and vocabularies", self._declarations(encoder))
         self._name(intake)
+
+    def _declarations(self, encoder: TripleEncoder) -> int:
+        """Leave out what is said of properties and vocabularies; returns how many facts."""
+        count = encoder.leave_out(self._vocabulary.declared)
+        for known, left in (
+            (self._entities, encoder.entities),
+            (self._relations, encoder.relations),
+        ):
+            for term in known.keys() - set(left):
+                del known[term]
+        return count
 
     def _name(self, intake: Intake) -> None:
         encoder, names = intake.encoder, intake.names

@@ -37,6 +37,14 @@ _SAYS_NOTHING = frozenset(
     for kind in ("NamedIndividual", "Restriction", "AllDisjointClasses", "AllDifferent", "Axiom")
 ) | {f"{RDF}Statement", f"{RDF}List"}
 """Classes that say of a thing no more than how it is written down."""
+_DECLARES = frozenset(
+    f"{OWL}{kind}Property"
+    for kind in (
+        "Object", "Datatype", "Annotation", "Ontology", "Functional", "InverseFunctional",
+        "Transitive", "Symmetric", "Asymmetric", "Reflexive", "Irreflexive", "Deprecated",
+    )
+) | {f"{RDF}Property", f"{RDFS}Datatype", f"{OWL}Ontology"}  # fmt: skip
+"""Classes of what a vocabulary is written with, which are no things."""
 
 Triple = tuple[str, str, str]
 
@@ -47,12 +55,14 @@ class Vocabulary:
     Attributes:
         direct: relations by the properties that have their labels.
         deprecated: terms that are said to be of no use any more.
+        declared: properties and vocabularies that are described.
         statements: subject, predicate and object by statement.
     """
 
     def __init__(self) -> None:
         self.direct: dict[str, str] = {}
         self.deprecated: set[str] = set()
+        self.declared: set[str] = set()
         self.statements: dict[str, Triple] = {}
         self.left_out: Counter[str] = Counter()
         self._built: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -77,6 +87,8 @@ class Vocabulary:
             self.direct[value] = subject
         if predicate == f"{OWL}deprecated" and value.startswith('"true"'):
             self.deprecated.add(subject)
+        if predicate == f"{RDF}type" and value in _DECLARES:
+            self.declared.add(subject)
         if predicate == f"{RDF}type" and value in _SAYS_NOTHING:
             return True
         if predicate == f"{RDF}type" and subject.startswith("_:") and value.startswith(OWL):
