@@ -43,6 +43,7 @@ _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 many of these are."""
 _MOST_NAMED = 1000
 """Rows that a table is told by, one by one, where statements are of classes of their own, too."""
+_CLASSES = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
 _TOGETHER = 0.5
 """Share of a relation's heads that have a more frequent one, too, which is of the same things."""
 
@@ -320,7 +321,11 @@ class Relational:
     @functools.cached_property
     def _kinds(self) -> list[dict[int, np.ndarray]]:
         """Rows of each table, by class: classes that have much the same relations are one table."""
-        said = {kind: self._relations(heads) for kind, heads in self._heads.items() if kind != -1}
+        said = {
+            kind: self._relations(heads)
+            for kind, heads in self._heads.items()
+            if kind != -1 and not self._are_classes(kind, heads)
+        }
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
             plain = (group for group in groups if not self._of_facts(group))
@@ -333,6 +338,13 @@ class Relational:
         if -1 in self._heads:
             tables += [{-1: rows} for rows in self._apart(self._heads[-1])]
         return tables
+
+    def _are_classes(self, kind: int, heads: np.ndarray) -> bool:
+        """Whether rows are the classes of others, as a vocabulary beside its data declares them."""
+        if kind < 0 or self.kg.entity_ids[kind % self.kg.num_entities] not in _CLASSES:
+            return False
+        of_type = np.isin(self._triples[:, 1], [*self.schema.types])
+        return 2 * self._among(self._triples[of_type, 2])[heads].sum() > len(heads)
 
     def _apart(self, heads: np.ndarray) -> Iterable[np.ndarray]:
         """Entities without a class, those together that have the same frequent relation.

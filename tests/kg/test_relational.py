@@ -536,3 +536,15 @@ def test_what_a_pattern_takes_of_a_column_of_any_depth_is_read(films):
     ):
         assert (re.fullmatch(pattern, text) is not None) == takes, text
         assert not takes or reader.read(text)
+
+
+@pytest.mark.parametrize("owl", ["http://www.w3.org/2002/07/owl#", "http://x.org/"])
+def test_classes_of_rows_are_no_rows_where_a_vocabulary_declares_them(owl):
+    facts = [(name, "type", kind) for name, kind in (("Ann", "Person"), ("Sea", "Water"))]
+    facts += [("Ann", "age", "5"), ("Sea", "depth", "7")]
+    for kind in ("Person", "Water"):
+        facts += [(kind, "type", owl + "Class"), (kind, "depiction", f"{kind}.svg")]
+    tables = Relational(QuerySets(KnowledgeGraph.from_triples(facts))).tables
+    names = {table.name for table in tables}
+    assert len(names) == (2 if "owl" in owl else 3)
+    assert {"person", "water"} <= names

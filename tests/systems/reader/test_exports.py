@@ -185,3 +185,16 @@ def test_what_many_share_is_no_other_name():
     assert deals.understand("How many deals are closed won?").readings[0].answers == ("3",)
     singers = reader([("Ann Ray", "stage name", "Nova"), ("Bo Hill", "stage name", "Rex")])
     assert mentioned(singers, "Who is Nova?") == {"Ann Ray"}
+
+
+def test_classes_of_which_much_is_told_are_classes_where_owl_says_so():
+    facts = [
+        (name, "type", kind) for name, kind in (("Ann", "Boat"), ("Bo", "Boat"), ("Sea", "Water"))
+    ]
+    told = [(kind, said, f"{said} {kind}") for kind in ("Boat", "Water") for said in "xyz"]
+    assert not reader([*facts, *told]).readings.vocabulary.type_codes
+    declared = [(kind, "type", OWL + "Class") for kind in ("Boat", "Water")]
+    vocabulary = reader([*facts, *told, *declared]).readings.vocabulary
+    kinds = {kind: of for kind, of in vocabulary.classes.items() if kind not in vocabulary.sorts}
+    named = {vocabulary.kg.entity_ids[kind]: len(of) for kind, of in kinds.items()}
+    assert named == {"Boat": 2, "Water": 1}

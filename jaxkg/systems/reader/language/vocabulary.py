@@ -17,6 +17,7 @@ from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
+from jaxkg.readings.labels import TYPE_LABELS
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
@@ -100,7 +101,11 @@ class Vocabulary:
             ends = triples[rows, 2]
             wordings = relation_wordings(kg, code, rows=bool(heads[ends].all()), ends=ends)
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
+            # A "type" that leads to owl:Class, too, is that of RDF, however much classes tell.
+            typed = not TYPE_LABELS.isdisjoint(wording.lower() for wording in wordings)
+            terms = distinct(ends)[:_SAMPLE].tolist() if typed else []
             standard = bool(_TYPED.search(kg.relations[code]))
+            standard |= any(_META.search(kg.entity_ids[end]) for end in terms)
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
         self._keep_types()
