@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +20,14 @@ import numpy as np
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hierarchies import hierarchies
-from jaxkg.kg.link.folding import MARK, word_key
+from jaxkg.kg.link.folding import MARK, split_words, word_key
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.windows import NONE
 from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
 from jaxkg.limits import shortened
+from jaxkg.words import singular
 
 NAME = "name"
 """The column of what rows are called."""
@@ -35,6 +37,10 @@ _LETTERS, _NEAR = 4, 0.2
 _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
+_UNITS = 10
+"""Units that amounts of one kind have, at most."""
+_PHRASE, _FEW = 8, 3
+"""Words of a name that is looked for in a text, and things that one name or word is for."""
 _TOLD = 3
 """Classes that a table is called by, at most."""
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
@@ -140,6 +146,8 @@ class Relational:
         self.sets, self.kg = sets, sets.kg
         self.schema = TypedSchema(sets.kg)
         self._keys: dict[tuple[str, str], dict[str, list[int]]] = {}
+        self._column_ends: dict[tuple[str, str], frozenset[int]] = {}
+        self._words: dict[tuple[str, str], Counter[str]] = {}
         self._sets: dict[str, frozenset[int]] = {}
 
     @functools.cached_property
@@ -223,6 +231,48 @@ class Relational:
             row for other, rows in known.items() if words <= set(other.split(MARK)) for row in rows
         )
 
+    def ends(self, column: Column, table: Table) -> frozenset[int]:
+        """What stands in a column."""
+        key = table.name, column.name
+        if key not in self._column_ends:
+            found = self.sets.execute(column.ends(table.source)).rows
+            self._column_ends[key] = frozenset(found.tolist())
+        return self._column_ends[key]
+
+    def few(self, column: Column, table: Table) -> tuple[str, ...]:
+        """The names of all that a column has, where these are few and short, else none."""
+        ends = self.ends(column, table)
+        if len(ends) > _LISTED:
+            return ()
+        names = tuple(dict.fromkeys(map(self.kg.name, sorted(ends))))
+        return names if all(len(name) <= _LONGEST for name in names) else ()
+
+    def named(self, column: Column, table: Table, text: str) -> tuple[str, ...]:
+        """What of a column a text names: names of several words, the singular of a plural, and
+        words that are in few names of it alone."""
+        known, parts = self._known(column, table), self._parts(column, table)
+        words = split_words(text)
+        found: dict[str, None] = {}
+        for first, last in itertools.combinations(range(len(words.folded) + 1), 2):
+            if last - first > _PHRASE:
+                continue
+            *before, end = words.folded[first:last]
+            for said in dict.fromkeys((end, singular(end))):
+                rows = known.get(MARK + MARK.join([*before, said]) + MARK, ())
+                found |= dict.fromkeys(map(self.kg.name, rows[:_FEW]))
+            whole = f"{MARK}{end}{MARK}" in known
+            if not (before or whole) and len(end) > 2 and 0 < parts[end] <= _FEW:
+                found[words.written[first]] = None
+        return tuple(found)
+
+    def _parts(self, column: Column, table: Table) -> Counter[str]:
+        """In how many names of a column each word is."""
+        key = table.name, column.name
+        if key not in self._words:
+            names = (name.split(MARK) for name in self._known(column, table))
+            self._words[key] = Counter(word for words in names for word in {*words})
+        return self._words[key]
+
     def holder(self, table: Table, text: str) -> Column | None:
         """The one column of names or texts that something called so stands in; None of several."""
         columns = [
@@ -259,27 +309,24 @@ class Relational:
 
     def in_years(self, column: Column, table: Table) -> bool:
         """Whether a column has dates, and all of them are years."""
-        low, high = self.sets.values.keys_of("date")[:, self._ends(column, table)]
+        low, high = self.sets.values.keys_of("date")[:, sorted(self.ends(column, table))]
         return len(low) > 0 and bool(((low != NONE) & (low // 100 != high // 100)).all())
 
     def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
         """What of a column has all of these parts in its name, in this order."""
         pattern = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
-        ends = self._ends(column, table)
+        ends = sorted(self.ends(column, table))
         return tuple(row for row in ends if pattern.search(self.kg.name(row)))
 
     def _known(self, column: Column, table: Table) -> dict[str, list[int]]:
         key = table.name, column.name
         if key not in self._keys:
             known: dict[str, list[int]] = {}
-            for row in self._ends(column, table):
+            for row in sorted(self.ends(column, table)):
                 for name in {self.kg.name(row), *self.kg.aliases.get(row, ())}:
                     known.setdefault(word_key(name), []).append(row)
             self._keys[key] = known
         return self._keys[key]
-
-    def _ends(self, column: Column, table: Table) -> list[int]:
-        return self.sets.execute(column.ends(table.source)).rows.tolist()
 
     @functools.cached_property
     def _by_id(self) -> list[str]:
@@ -324,7 +371,7 @@ class Relational:
         said = {
             kind: self._relations(heads)
             for kind, heads in self._heads.items()
-            if kind != -1 and not self._are_classes(kind, heads)
+            if kind != -1 and not (self._are_classes(kind, heads) or self._are_amounts(heads))
         }
         groups: list[list[int]] = []
         for kind, relations in sorted(said.items(), key=lambda pair: -len(pair[1])):
@@ -336,7 +383,8 @@ class Relational:
                 group.append(kind)
         tables = [{kind: self._heads[kind] for kind in group} for group in groups]
         if -1 in self._heads:
-            tables += [{-1: rows} for rows in self._apart(self._heads[-1])]
+            apart = self._apart(self._heads[-1])
+            tables += [{-1: rows} for rows in apart if not self._are_amounts(rows)]
         return tables
 
     def _are_classes(self, kind: int, heads: np.ndarray) -> bool:
@@ -418,7 +466,7 @@ class Relational:
                 continue
             ends = self._tails(heads, relation)
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
-            take(label, path, ends)
+            take(label, *self._numbers(path, ends))
             if path[0] in self._hierarchies:
                 take_above(label, path)
             beyond.append((label, path, ends))
@@ -432,10 +480,42 @@ class Relational:
                     break
                 if self._names(np.array(own), relation):
                     continue
+                if relation == self._amount(np.array(own)):
+                    continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])
-                take(f"{label} {self.schema.names[relation]}", there, further)
+                take(f"{label} {self.schema.names[relation]}", *self._numbers(there, further))
         return Table(name, source, len(heads), columns)
+
+    def _numbers(
+        self, path: tuple[str, ...], ends: Sequence[int]
+    ) -> tuple[tuple[str, ...], Sequence[int]]:
+        """A path with what it leads to; of amounts, to their numbers."""
+        amount = self._amount(np.array(ends))
+        if amount is None:
+            return path, ends
+        return (*path, self.kg.relations[amount]), self._tails(np.array(ends), amount)
+
+    def _amount(self, nodes: np.ndarray) -> int | None:
+        """The relation to the number of what is no more than that, with a unit: "3.72 EUR"."""
+        if not len(nodes) or not self.schema.headed[nodes].all():
+            return None
+        relations = self._relations(nodes)
+        kinds = self.sets.values.relation_kinds
+        counts = [r for r in relations if kinds.get(self.kg.relations[r]) == "number"]
+        if len(counts) != 1 or not 1 < len(relations) <= _TOLD:
+            return None
+        units = [end for r in relations if r != counts[0] for end in self._tails(nodes, r)]
+        words = set(map(self.kg.name, units))
+        if len(words) > _UNITS or self.schema.headed[units].any():
+            return None
+        names = [self.kg.name(node) for node in nodes[:_SAMPLE].tolist() if self.kg.has_name(node)]
+        return None if {_letters(name) for name in names} - {"", *words} else counts[0]
+
+    def _are_amounts(self, heads: np.ndarray) -> bool:
+        """Whether rows are but the numbers of others, in whose columns they stand."""
+        within = self._among(self._triples[:, 2])[heads].all()
+        return bool(within) and self._amount(heads) is not None
 
     def _word(self, kinds: Mapping[int, np.ndarray]) -> str:
         """What a table of these classes is called."""
@@ -549,6 +629,15 @@ def steps(node: q.Node, path: Sequence[str]) -> q.Node:
     for relation in path:
         node = q.Step(node, (relation,))
     return node
+
+
+def _letters(text: str) -> str:
+    """What is no number of a text.
+
+    >>> _letters("3,72 EUR"), _letters("Room 12")
+    ('EUR', 'Room')
+    """
+    return re.sub(r"[-\d.,]+", "", text).strip()
 
 
 def _alike(relations: Counter[int], others: Counter[int]) -> bool:

@@ -18,9 +18,10 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
 from jaxkg.kg.queries.rules import refusal
-from jaxkg.kg.queries.select import SelectReader, select_pattern
+from jaxkg.kg.queries.select import SelectReader
+from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
-from jaxkg.kg.relational import Relational
+from jaxkg.kg.relational import Column, Relational, Table
 from jaxkg.kg.typed_schema import Encode
 from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
@@ -28,8 +29,8 @@ from jaxkg.systems.offered import CITED, OTHERS, previewed
 
 TOKENS = 800
 """Of the tables' definitions at most, as estimated: two cores read some 100 a second."""
-_NAMES, _SURE = 8, 0.85
-"""Names that are told of, and the linker's score from which on one is not a guess."""
+_NAMES, _PLACES, _SURE = 8, 3, 0.85
+"""Names that are told of, columns of each, and the linker's score from which on one is no guess."""
 _WROTE = "the model wrote"
 _AGREES = 3.0
 """What a reading of confidence 1 adds to the log-probability of a SELECT that answers the same."""
@@ -37,6 +38,8 @@ _LEVEL, _SLOPE = 2.1, 0.72
 """Of the log-odds of a SELECT by that sum; fitted on 44 of a model of 1.5 billion weights."""
 _USUAL = -2.5
 """Log-probability of a SELECT where the endpoint does not tell it."""
+_LOOKED_THROUGH = 50_000
+"""Rows of a table whose values are looked through for those that a question names."""
 _MOST_RELATIONS = 2000
 """Graphs of more relations are no tables that anybody would write."""
 
@@ -115,8 +118,9 @@ class SelectWriter:
         for (text, question_id), mentions in zip(questions, links, strict=True):
             tables = self.relational.projected(text, self.encode, tokens=self.tokens)
             lines = "\n".join(table.definition() for table in tables).split("\n")
-            names = self._names(text, mentions)
-            pattern = select_pattern(tables)
+            names = self._names(text, mentions, tables)
+            values = functools.partial(self._values, text, mentions)
+            pattern = select_pattern(tables, values, self._alike)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
             hidden = f"the model was shown {shown} of {columns} columns"
@@ -143,7 +147,29 @@ class SelectWriter:
             replies.append(Written(queries.get(place), sql, outcome, note))
         return replies
 
-    def _names(self, text: str, links: Sequence[Link]) -> tuple[str, ...]:
+    def _values(
+        self, text: str, links: Sequence[Link], table: Table, column: Column
+    ) -> Sequence[str] | None:
+        """What a column may be compared with: all that it has where that is little, else what the
+        question names; None, for anything, in large tables."""
+        if table.size > _LOOKED_THROUGH:
+            return None
+        if few := self.relational.few(column, table):
+            return few
+        names = [*self.relational.named(column, table, text)]
+        for link in links:
+            if self.relational.matches(column, table, link.name, whole=True):
+                names.append(link.name)
+        return list(dict.fromkeys(names))
+
+    def _alike(self, table: Table, one: Column, other: Column) -> bool:
+        """Whether anything stands in both columns."""
+        if table.size > _LOOKED_THROUGH:
+            return False
+        ends = (self.relational.ends(column, table) for column in (one, other))
+        return not frozenset.isdisjoint(*ends)
+
+    def _names(self, text: str, links: Sequence[Link], tables: Sequence[Table]) -> tuple[str, ...]:
         """What a question names, with the columns that each stands in."""
         words = word_key(text)
         named = {
@@ -151,11 +177,26 @@ class SelectWriter:
             for link in links
             if (link.chosen and link.score >= _SURE) or word_key(link.name) in words
         }
-        lines = []
-        for entity, name in [*named.items()][:_NAMES]:
-            if places := self.relational.places(self.sets.kg.entity(entity)):
-                lines.append(f"'{name}' is in {' and '.join(places)}")
-        return tuple(lines)
+        places: dict[str, list[str]] = {}
+        for entity, name in named.items():
+            places.setdefault(name, [*self.relational.places(self.sets.kg.entity(entity))])
+        for table in tables:
+            for column in table.columns.values():
+                if column.kind == "text" and len(column.path) < 2 and not column.closure:
+                    self._name(text, table, column, places)
+        told = {name: where[:_PLACES] for name, where in places.items() if where}
+        lines = [f"'{name}' is in {' and '.join(where)}" for name, where in told.items()]
+        return tuple(lines[:_NAMES])
+
+    def _name(self, text: str, table: Table, column: Column, places: dict[str, list[str]]) -> None:
+        """Add a column to the places of all that a question names of it."""
+        if table.size > _LOOKED_THROUGH:
+            return
+        place = f"{table.name}.{column.name}"
+        for name in self.relational.named(column, table, text):
+            is_whole = self.relational.matches(column, table, name, whole=True)
+            if is_whole and place not in places.setdefault(name, []):
+                places[name].append(place)
 
 
 class SelectedQA(QuestionAnswering):

@@ -10,7 +10,8 @@ from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.rules import refusal
-from jaxkg.kg.queries.select import SelectReader, select_pattern
+from jaxkg.kg.queries.select import SelectReader
+from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.relational import Relational
 
@@ -548,3 +549,62 @@ def test_classes_of_rows_are_no_rows_where_a_vocabulary_declares_them(owl):
     names = {table.name for table in tables}
     assert len(names) == (2 if "owl" in owl else 3)
     assert {"person", "water"} <= names
+
+
+def test_amounts_are_the_numbers_of_what_they_belong_to():
+    facts, names = [], {}
+    for at, price in enumerate(("4.50", "12.00", "7.25")):
+        facts += [(f"P{at}", "is a", "tool"), (f"P{at}", "price", f"_:p{at}")]
+        facts += [(f"_:p{at}", "amount", price), (f"_:p{at}", "currency", "EUR")]
+        facts += [(f"P{at}", "shelf", f"S{at}"), (f"S{at}", "no", str(at)), (f"S{at}", "hall", "A")]
+        names |= {f"_:p{at}": f"{price} EUR".replace(".", ","), f"S{at}": f"Shelf {at}"}
+    sets = QuerySets(KnowledgeGraph.from_triples(facts, names=names))
+    tables = {table.name: table for table in Relational(sets).tables}
+    columns = tables["tool"].columns
+    assert {name: column.kind for name, column in columns.items()} == {
+        "name": "text", "price": "number", "price_currency": "text", "shelf": "text",
+        "shelf_no": "number", "shelf_hall": "text",
+    }  # fmt: skip
+    assert set(tables) == {"tool", "row"}
+    read = SelectReader(Relational(sets)).read
+    dearest = read("SELECT name FROM tool ORDER BY price DESC LIMIT 1")
+    assert told(sets, dearest) == {"P1"}
+    assert sets.execute(read("SELECT SUM(price) FROM tool")).number == 23.75
+
+
+def test_rows_are_counted_by_what_is_selected_where_no_group_is_said(fleet):
+    reader = fleet[2]
+    ordered = "SELECT town FROM vessel {}ORDER BY COUNT(*) DESC LIMIT 1"
+    queries = [reader.read(ordered.format(group)) for group in ("", "GROUP BY town ")]
+    assert queries[0] == queries[1]
+    with pytest.raises(JaxkgError, match="without GROUP BY"):
+        reader.read("SELECT COUNT(*) FROM vessel ORDER BY COUNT(*) DESC LIMIT 1")
+    facts = [("A", "part", "x"), ("A", "part", "y"), ("B", "part", "x"), ("B", "size", "1")]
+    parts = QuerySets(KnowledgeGraph.from_triples(facts))
+    most = SelectReader(Relational(parts)).read(
+        "SELECT name FROM row GROUP BY name ORDER BY COUNT(part) DESC LIMIT 1"
+    )
+    assert [parts.kg.name(row) for row in parts.execute(most).rows] == ["A"]
+
+
+def test_a_pattern_offers_what_a_question_names(fleet):
+    relational = fleet[2].relational
+    [table] = relational.tables
+    town = table.columns["town"]
+    names = [relational.kg.name(end) for end in relational.ends(town, table)]
+    longest = max(names, key=len)
+    assert relational.named(town, table, f"boats at {longest}?")[0] == longest
+    assert relational.named(town, table, "boats at sea?") == ()
+    pattern = select_pattern(
+        relational.tables, lambda _, column: (longest, 'odd"') if column is town else ()
+    )
+    for text, takes in (
+        (f"SELECT name FROM vessel WHERE town = '{longest}'", True),
+        ("SELECT name FROM vessel WHERE town = 'Atlantis'", False),
+        ("SELECT name FROM vessel WHERE town LIKE '%Atlantis%'", True),
+        ("SELECT name FROM vessel WHERE name = 'x'", False),
+        ("SELECT SUM(town) FROM vessel", False),
+        ("SELECT name FROM vessel WHERE town > 5", False),
+        ("SELECT name FROM vessel WHERE length > width", True),
+    ):
+        assert (re.fullmatch(pattern, text) is not None) == takes, text

@@ -59,7 +59,7 @@ class SelectWanted:
         question, question_id: what is asked, and what calls are charged to.
         tables: their definitions, a line each.
         names: what the question names, with the columns that each stands in.
-        pattern: what a reply may be, see `jaxkg.kg.queries.select.select_pattern`.
+        pattern: what a reply may be, see `jaxkg.kg.queries.select_pattern`.
     """
 
     question: str

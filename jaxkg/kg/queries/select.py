@@ -47,54 +47,6 @@ class _Item:
     distinct: bool = False
 
 
-_TEXT = "'([^'\"\\\\]|''){1,60}'"
-
-
-def select_pattern(tables: Sequence[Table]) -> str:
-    """The SELECTs over these tables, or nothing, as a regular expression of the plainest kind.
-
-    >>> kinds = {"name": Column("name", (), "text", (), False)}
-    >>> pattern = select_pattern([Table("person", q.Domain(("age",)), 1, kinds)])
-    >>> [re.fullmatch(pattern, text) is not None for text in (
-    ...     "SELECT name FROM person WHERE name = 'Ann'", "SELECT age FROM person", "")]
-    [True, False, True]
-    """
-    if not tables:
-        return "^()$"
-    value = f"\\(({'|'.join(map(_value_pattern, tables))})\\)"
-    return f"^({'|'.join(map(_table_pattern, tables))}|SELECT {value} [-/=<>] {value}|)$"
-
-
-def _columns(table: Table, *, closure: bool = False) -> str:
-    """The columns of a table, any of them; `closure` those of any depth."""
-    names = [name for name, column in table.columns.items() if column.closure == closure]
-    return f"({'|'.join(map(re.escape, names))})" if names else ""
-
-
-def _value_pattern(table: Table) -> str:
-    column = _columns(table)
-    condition = f"{column} = {_TEXT}( AND {column} = {_TEXT})?"
-    return f"SELECT ({column}|COUNT\\(\\*\\)) FROM {re.escape(table.name)} WHERE {condition}"
-
-
-def _table_pattern(table: Table) -> str:
-    column, above = _columns(table), _columns(table, closure=True)
-    count = rf"COUNT\(\*\)( > 0)?|COUNT\(DISTINCT {column}\)|(SUM|AVG|MIN|MAX)\({column}\)"
-    item = f"({column}|{count})"
-    value = rf"({_TEXT}|-?[0-9]{{1,9}}(\.[0-9]{{1,4}})?|{column})"
-    compared = f"(=|!=|<|<=|>|>=) {value}|LIKE {_TEXT}|IS NULL|IS NOT NULL"
-    condition = f"{column} ({compared})"
-    items = f"{item}(, {item}){{0,2}}"
-    if above:
-        condition, items = f"({condition}|{above} = {_TEXT})", f"({items}|{above})"
-    return (
-        f"SELECT (DISTINCT )?{items} FROM {re.escape(table.name)}"
-        f"( WHERE {condition}( (AND|OR) {condition}){{0,3}})?"
-        f"( GROUP BY {column}( HAVING COUNT\\(\\*\\) (>|>=|=|<) [0-9]{{1,4}})?)?"
-        f"( ORDER BY {item}( ASC| DESC)?( LIMIT [0-9]{{1,2}})?)?"
-    )
-
-
 class SelectReader:
     """Reads SELECTs over the tables of a graph.
 
@@ -257,11 +209,14 @@ class _Reading:
     ) -> q.Query:
         """What a SELECT without groups means."""
         if order is not None and n:
-            if order.column is None or order.by != "value":
-                raise JaxkgError("ORDER BY a number of rows without GROUP BY")
-            if order.column.kind == "text":
+            if order.by == "count" and (order.column is None or not order.column.path):
+                return self._by_group(node, items, order, largest, n)
+            if order.column is None or order.by not in ("value", "count"):
+                raise JaxkgError(f"ORDER BY {order.by} of a column without GROUP BY")
+            if order.column.kind == "text" and order.by == "value":
                 raise JaxkgError(f"{order.column.name} holds texts, which have no order")
-            node = q.Extreme(node, order.column.path, largest, n)
+            by: Any = order.by
+            node = q.Extreme(node, _path(order.column), largest, n, by)
         if len(items) > 1:
             return q.Rows(node, tuple(self._cell(item) for item in items))
         [item] = items
@@ -279,8 +234,17 @@ class _Reading:
         if item.by in ("min", "max"):
             best = q.Extreme(node, _path(item.column), item.by == "max")
             return item.column.ends(best)
-        by: Any = item.by
+        by = item.by
         return q.Total(node, _path(item.column), by)
+
+    def _by_group(
+        self, node: q.Node, items: Sequence[_Item], order: _Item, largest: bool, n: int
+    ) -> q.Query:
+        """What a SELECT in the order of a number of rows means: groups by the column it tells."""
+        told = [item.column for item in items if item.by == "value" and item.column is not None]
+        if len(told) != 1 or not told[0].path:
+            raise JaxkgError("ORDER BY a number of rows without GROUP BY; name a column to count")
+        return self._grouped(node, items, told[0], None, order, largest, n)
 
     def _grouped(
         self,
@@ -383,6 +347,8 @@ class _Reading:
         sign = self._sign()
         if self._kind() == "word" and self._word() not in ("true", "false"):
             other = self._column()
+            if other == column and sign == "=":  # what has any
+                return q.Intersection((node, self._having_any(column))) if column.path else node
             return q.Match(node, _path(column), sign, _path(other))
         if self._word() == "(":
             raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")

@@ -1,0 +1,170 @@
+"""The SELECTs that a model may write over a graph's tables, as one regular expression.
+
+Of a column of texts only what a question names, or the few values that there are, may be compared
+by =, so that what is written can be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from jaxkg.kg.relational import Column, Table
+
+Values = Callable[[Table, Column], Sequence[str] | None]
+"""What may stand beside a column of texts; None for anything."""
+
+Alike = Callable[[Table, Column, Column], bool]
+"""Whether two columns of texts may be compared."""
+
+_TEXT = "'([^'\"\\\\]|''){1,60}'"
+_NUMBER = r"-?[0-9]{1,9}(\.[0-9]{1,4})?"
+_DATE = "'([0-9]{4}(-[0-9]{2}){0,2}|[0-9]{2}:[0-9]{2})'"
+_SPECIAL = re.compile(r"[.\[\]()|{}*+?^$]")
+_ASTRAY = re.compile(r'["\\\x00-\x1f]')
+_SIGN = "(=|!=|<|<=|>|>=)"
+
+
+def select_pattern(
+    tables: Sequence[Table],
+    values: Values = lambda table, column: None,
+    alike: Alike = lambda table, one, other: True,
+) -> str:
+    """The SELECTs over these tables, or nothing, as a regular expression of the plainest kind.
+
+    Args:
+        tables: with the columns that are shown.
+        values: what a column of texts may be compared with.
+        alike: which columns of texts may be compared.
+
+    >>> from jaxkg import query as q
+    >>> kinds = {"name": Column("name", (), "text", (), False)}
+    >>> table = Table("person", q.Domain(("age",)), 1, kinds)
+    >>> pattern = select_pattern([table], lambda table, column: ["Ann"])
+    >>> [re.fullmatch(pattern, text) is not None for text in (
+    ...     "SELECT name FROM person WHERE name = 'Ann'", "SELECT age FROM person", "",
+    ...     "SELECT name FROM person WHERE name = 'Bo'")]
+    [True, False, True, False]
+    """
+    if not tables:
+        return "^()$"
+    patterns = [_Pattern(table, values, alike) for table in tables]
+    single = "|".join(pattern.single for pattern in patterns)
+    calculated = [pattern.value for pattern in patterns if pattern.named]
+    value = f"\\(({'|'.join(calculated)})\\)"
+    both = f"|SELECT {value} [-/=<>] {value}" if calculated else ""
+    return f"^({single}{both}|)$"
+
+
+class _Pattern:
+    """What may be written over one table."""
+
+    def __init__(self, table: Table, values: Values, alike: Alike) -> None:
+        plain = [column for column in table.columns.values() if not column.closure]
+        self.name = _literal(table.name)
+        self.column = _any(column.name for column in plain)
+        self.of = {
+            kind: [column.name for column in plain if column.kind == kind]
+            for kind in ("number", "date", "text")
+        }
+        self.groups = [column.name for column in plain if column.path]
+        texts = [column for column in plain if column.kind == "text"]
+        pairs = [(one, [c.name for c in texts[i + 1 :] if alike(table, one, c)])
+                 for i, one in enumerate(texts)]  # fmt: skip
+        self.alike = [(one.name, others) for one, others in pairs if others]
+        self.above = [column for column in table.columns.values() if column.closure]
+        self.named = [
+            f"{_any(names)} = {beside}" for names, beside in _beside(table, texts, values)
+        ]
+        self.high = [
+            f"{_any(names)} = {beside}" for names, beside in _beside(table, self.above, values)
+        ]
+
+    @property
+    def value(self) -> str:
+        """SELECTs of one value or one count of what is called so."""
+        condition = _either(self.named)
+        where = f"WHERE {condition}( AND {condition})?"
+        return f"SELECT ({self.column}|COUNT\\(\\*\\)) FROM {self.name} {where}"
+
+    @property
+    def single(self) -> str:
+        """SELECTs of one table."""
+        items = f"{self._item}(, {self._item}){{0,2}}"
+        if self.above:
+            items = f"({items}|{_any(column.name for column in self.above)})"
+        condition = self._condition
+        return (
+            f"SELECT (DISTINCT )?{items} FROM {self.name}"
+            f"( WHERE {condition}( (AND|OR) {condition}){{0,3}})?{self._end}"
+        )
+
+    @property
+    def _end(self) -> str:
+        """Groups, the order of them or of rows, and how many."""
+        last = "( ASC| DESC)?( LIMIT [0-9]{1,2})?"
+        ordered = [rf"COUNT\({self.column}\)"]
+        if values := self.of["number"] + self.of["date"]:
+            ordered.append(_any(values))
+        ends = [f"ORDER BY {_either(ordered)}{last}"]
+        if self.groups:
+            having = r"( HAVING COUNT\(\*\) (>|>=|=|<) [0-9]{1,4})?"
+            order = f"( ORDER BY {_either(self._totals)}{last})?"
+            ends.append(f"GROUP BY {_any(self.groups)}{having}{order}")
+        return f"( {_either(ends)})?"
+
+    @property
+    def _item(self) -> str:
+        return _either([self.column, r"COUNT\(\*\) > 0", *self._totals])
+
+    @property
+    def _totals(self) -> list[str]:
+        totals = [r"COUNT\(\*\)", rf"COUNT\(DISTINCT {self.column}\)"]
+        if self.of["number"]:
+            totals.append(rf"(SUM|AVG)\({_any(self.of['number'])}\)")
+        if ordered := self.of["number"] + self.of["date"]:
+            totals.append(rf"(MIN|MAX)\({_any(ordered)}\)")
+        return totals
+
+    @property
+    def _condition(self) -> str:
+        conditions = [f"{self.column} (LIKE {_TEXT}|IS NULL|IS NOT NULL)"]
+        for kind, written in (("number", _NUMBER), ("date", _DATE)):
+            if self.of[kind]:
+                columns = _any(self.of[kind])
+                conditions.append(f"{columns} {_SIGN} ({written}|{columns})")
+        conditions += [f"{_literal(one)} !?= {_any(others)}" for one, others in self.alike]
+        conditions += [each.replace(" = ", " !?= ", 1) for each in self.named]
+        return _either([*conditions, *self.high])
+
+
+def _beside(
+    table: Table, columns: Iterable[Column], values: Values
+) -> Iterable[tuple[list[str], str]]:
+    """Columns with what may stand beside them; those with the same values together."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for column in columns:
+        allowed = values(table, column)
+        if allowed is None:
+            groups[_TEXT].append(column.name)
+        elif written := [_literal(text.replace("'", "''")) for text in allowed if _plain(text)]:
+            groups[f"'({'|'.join(written)})'"].append(column.name)
+    return [(names, beside) for beside, names in groups.items()]
+
+
+def _plain(text: str) -> bool:
+    """Whether a text stands in JSON as it is."""
+    return bool(text) and not _ASTRAY.search(text)
+
+
+def _literal(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _any(names: Iterable[str]) -> str:
+    return f"({'|'.join(map(_literal, names))})"
+
+
+def _either(parts: Sequence[str]) -> str:
+    return f"({'|'.join(parts)})"
