@@ -203,9 +203,9 @@ def ask(
 ) -> None:
     """Ask one question; print ranked answers with the triples that prove them.
 
-    With --llm a language model chooses among the readings of the question if the system is not
-    sure. If the model fails, the answer of the system alone is printed, with exit code 2. Exit code
-    1 means that the answer is withheld.
+    With --llm a language model writes a query if the reader withholds its answer, or chooses among
+    the readings of another system that is not sure. If the model fails, the answer of the system
+    alone is printed, with exit code 2. Exit code 1 means that the answer is withheld.
 
     Examples: jaxkg ask "who directed Alien?" | jaxkg ask "who made it?" --kg films.csv |
     jaxkg ask - --json < questions.txt

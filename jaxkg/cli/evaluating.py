@@ -81,8 +81,9 @@ def evaluate(
     The report also has the share of questions whose answer was retrieved at all, the nodes and
     edges visited, and where misses were lost: not linked, not retrieved, ranked below or withheld.
 
-    With --llm a language model chooses among the readings of each question that the system is not
-    sure of. Each reply is saved as it arrives: a run that was stopped resumes and repeats no call.
+    With --llm a language model writes a query for each question that the reader withholds, or
+    chooses among the readings of another system that is not sure. Each reply is saved as it
+    arrives: a run that was stopped resumes and repeats no call.
 
     With --judge a language model grades each answer on seven dimensions; an abstention scores 0.
     """

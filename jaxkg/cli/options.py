@@ -239,7 +239,8 @@ AskModel = Annotated[
     typer.Option(
         "--ask-model",
         help="When to ask the model which reading of a question is meant. unsure: if the system "
-        "withholds its answer or is not certain of it.",
+        "withholds its answer or is not certain of it. The reader lets the model write a query "
+        "instead, unless it is always asked.",
     ),
 ]
 Repair = Annotated[

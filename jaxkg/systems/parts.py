@@ -34,7 +34,8 @@ class OfferSettings(Checked):
 
     Attributes:
         judge: offer it "readings" of the question, or the "paths" of the answer, as PathHD does.
-        ask: always, never, or where the system withholds its answer or is not certain of it.
+        ask: always, never, or where the system withholds its answer or is not certain of it. Where
+            the model writes, it chooses only if it is always asked.
         offered: K, readings offered at most, the system's own among them.
         weight: of the model's logits beside the system's log-score.
         certain: confidence of the system from which on the model is not asked.

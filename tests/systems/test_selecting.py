@@ -136,6 +136,16 @@ def test_where_no_likelihood_is_told_a_select_is_as_likely_as_usual():
     assert answer.plan[0].probability == pytest.approx(0.574, abs=0.001)
 
 
+def test_the_model_chooses_a_reading_only_where_it_does_not_write_or_is_always_asked():
+    asked = "What is the price of the Orion lamp?"
+    for wishes, ask, question in (((), "unsure", STRANGE), ((), "always", asked)):
+        system, _, backend = build("reader", writes(""), *wishes, ask=ask)
+        system.ask(question)
+        stages = [request.stage for request in backend.requests]
+        assert ("choose" in stages) == (ask == "always")
+        assert ("select" in stages) == (ask == "unsure")
+
+
 def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
     system, _, backend = build("reader", writes("SELECT due FROM loan"))
     answer = system.ask("What is the price of the Orion lamp?")

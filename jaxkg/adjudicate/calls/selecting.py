@@ -16,10 +16,10 @@ STAGE = "select"
 _TOKENS = 160
 
 _SYSTEM = (
-    "You write one SQL SELECT over one table that answers a question. There are no joins and no "
-    "inner queries: each table already has the columns of what its rows refer to. Choose the table "
-    "whose rows the question is about, and select only what is asked for. Write names as the "
-    "tables have them. Dates grow: the oldest, the first and who is there longest have the "
+    "You write one SQL SELECT over one table that answers a question. There are no joins: each "
+    "table already has the columns of what its rows refer to. Choose the table whose rows the "
+    "question is about, and select only what is asked for. Write names as the tables have them. "
+    "Dates grow: the oldest, the first and who is there longest have the "
     "smallest date (ASC). If no column has what is asked for, reply with an empty string.\n"
     "Examples, with CREATE TABLE loan (name, student, student_town, device, lent, due, back), "
     "CREATE TABLE device (name, maker, price, shelf) and CREATE TABLE student (name, town, born, "
