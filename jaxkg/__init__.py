@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jaxkg.answer import Answer
     from jaxkg.cite import check
+    from jaxkg.cite.selects import Selects
     from jaxkg.errors import JaxkgError
     from jaxkg.kg import (
         KnowledgeGraph,
@@ -69,6 +70,7 @@ _HOME = {
     "Planner": "jaxkg.learn.planner.model",
     "Question": "jaxkg.records",
     "Reader": "jaxkg.systems.reader.system",
+    "Selects": "jaxkg.cite.selects",
     "check": "jaxkg.cite",
     "demo_graph": "jaxkg.kg",
     "demo_questions": "jaxkg.kg",
@@ -97,6 +99,7 @@ __all__ = [
     "Planner",
     "Question",
     "Reader",
+    "Selects",
     "check",
     "demo_graph",
     "demo_questions",

@@ -15,6 +15,7 @@ from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.selecting import SelectReply, SelectWanted, ask_selects
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
+from jaxkg.cite.selects import MOST_RELATIONS
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
 from jaxkg.kg.queries.rules import refusal
@@ -40,8 +41,6 @@ _USUAL = -2.5
 """Log-probability of a SELECT where the endpoint does not tell it."""
 _LOOKED_THROUGH = 50_000
 """Rows of a table whose values are looked through for those that a question names."""
-_MOST_RELATIONS = 2000
-"""Graphs of more relations are no tables that anybody would write."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +98,7 @@ class SelectWriter:
     @property
     def able(self) -> bool:
         """Whether the graph can be told as tables."""
-        return 0 < self.sets.kg.num_relations <= _MOST_RELATIONS
+        return 0 < self.sets.kg.num_relations <= MOST_RELATIONS
 
     def write(
         self, questions: Sequence[tuple[str, str]], links: Sequence[Sequence[Link]]
@@ -154,11 +153,11 @@ class SelectWriter:
         question names; None, for anything, in large tables."""
         if table.size > _LOOKED_THROUGH:
             return None
-        if few := self.relational.few(column, table):
+        if few := self.relational.cells.few(column, table):
             return few
-        names = [*self.relational.named(column, table, text)]
+        names = [*self.relational.cells.named(column, table, text)]
         for link in links:
-            if self.relational.matches(column, table, link.name, whole=True):
+            if self.relational.cells.matches(column, table, link.name, whole=True):
                 names.append(link.name)
         return list(dict.fromkeys(names))
 
@@ -166,7 +165,7 @@ class SelectWriter:
         """Whether anything stands in both columns."""
         if table.size > _LOOKED_THROUGH:
             return False
-        ends = (self.relational.ends(column, table) for column in (one, other))
+        ends = (self.relational.cells.ends(column, table) for column in (one, other))
         return not frozenset.isdisjoint(*ends)
 
     def _names(self, text: str, links: Sequence[Link], tables: Sequence[Table]) -> tuple[str, ...]:
@@ -193,8 +192,8 @@ class SelectWriter:
         if table.size > _LOOKED_THROUGH:
             return
         place = f"{table.name}.{column.name}"
-        for name in self.relational.named(column, table, text):
-            is_whole = self.relational.matches(column, table, name, whole=True)
+        for name in self.relational.cells.named(column, table, text):
+            is_whole = self.relational.cells.matches(column, table, name, whole=True)
             if is_whole and place not in places.setdefault(name, []):
                 places[name].append(place)
 

@@ -591,10 +591,10 @@ def test_a_pattern_offers_what_a_question_names(fleet):
     relational = fleet[2].relational
     [table] = relational.tables
     town = table.columns["town"]
-    names = [relational.kg.name(end) for end in relational.ends(town, table)]
+    names = [relational.kg.name(end) for end in relational.cells.ends(town, table)]
     longest = max(names, key=len)
-    assert relational.named(town, table, f"boats at {longest}?")[0] == longest
-    assert relational.named(town, table, "boats at sea?") == ()
+    assert relational.cells.named(town, table, f"boats at {longest}?")[0] == longest
+    assert relational.cells.named(town, table, "boats at sea?") == ()
     pattern = select_pattern(
         relational.tables, lambda _, column: (longest, 'odd"') if column is town else ()
     )

@@ -161,7 +161,7 @@ def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
 
 
 def test_graphs_of_too_many_relations_are_no_tables(monkeypatch):
-    monkeypatch.setattr(systems_selecting, "_MOST_RELATIONS", KG.num_relations - 1)
+    monkeypatch.setattr(systems_selecting, "MOST_RELATIONS", KG.num_relations - 1)
     system, _, backend = build("reader", writes("SELECT due FROM loan"))
     assert system.ask(STRANGE).abstained
     asks, _, _ = build("llm-planned", writes("SELECT due FROM loan"), "ask=sql")

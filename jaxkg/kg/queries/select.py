@@ -125,7 +125,7 @@ class SelectReader:
         dates = [(column, table) for column, table in columns if column and column.kind == "date"]
         if isinstance(left, q.Count) or len(dates) < 2:
             return q.Calculation(left, "difference", right)
-        years = all(self.relational.in_years(column, table) for column, table in dates)
+        years = all(self.relational.cells.in_years(column, table) for column, table in dates)
         return q.Calculation(left, "years" if years else "days", right)
 
 
@@ -241,10 +241,10 @@ class _Reading:
         self, node: q.Node, items: Sequence[_Item], order: _Item, largest: bool, n: int
     ) -> q.Query:
         """What a SELECT in the order of a number of rows means: groups by the column it tells."""
-        told = [item.column for item in items if item.by == "value" and item.column is not None]
-        if len(told) != 1 or not told[0].path:
+        columns = [item.column for item in items if item.by == "value" and item.column is not None]
+        if len(columns) != 1 or not columns[0].path:
             raise JaxkgError("ORDER BY a number of rows without GROUP BY; name a column to count")
-        return self._grouped(node, items, told[0], None, order, largest, n)
+        return self._grouped(node, items, columns[0], None, order, largest, n)
 
     def _grouped(
         self,
@@ -334,7 +334,7 @@ class _Reading:
             parts = [part for part in self._value("text").split("%") if part]
             if column.kind == "date" and len(parts) == 1 and _DATE.fullmatch(parts[0].strip("-")):
                 return self._on(node, column, parts[0].strip("-"), denied)
-            rows = self.relational.within(column, self.table, parts)
+            rows = self.relational.cells.within(column, self.table, parts)
             if not rows:
                 raise JaxkgError(f"nothing of {column.name} is like {'%'.join(parts)!r}")
             return self._among(node, column, [self.kg.entity_ids[row] for row in rows], denied)
@@ -361,16 +361,16 @@ class _Reading:
         if column.kind == "number" and (kind == "number" or re.fullmatch(r"-?[\d.]+", text)):
             return q.Where(node, column.path, sign, q.Value("number", text))
         if column.kind == "date":
-            date = self.relational.date(column, self.table, text)
+            date = self.relational.cells.date(column, self.table, text)
             if sign in ("=", "!="):
                 return self._on(node, column, date, sign == "!=")
             return q.Where(node, column.path, sign, q.Value("date", date))
         if sign not in ("=", "!="):
             raise JaxkgError(f"{column.name} holds texts, which compare by = and != alone")
-        if not self.relational.matches(column, self.table, text):
+        if not self.relational.cells.matches(column, self.table, text):
             # Names are put beside the wrong column more often than they are wrong. In a column that
             # is selected one would only be said again.
-            other = self.relational.holder(self.table, text)
+            other = self.relational.cells.holder(self.table, text)
             if other is not None and all(item.column != other for item in self.items):
                 column = other
         return self._among(node, column, self._ids(column, text), sign == "!=")
@@ -384,11 +384,13 @@ class _Reading:
 
     def _ids(self, column: Column, text: str) -> list[str]:
         """What of a column is called as a query writes it."""
-        rows = self.relational.matches(column, self.table, text)
+        rows = self.relational.cells.matches(column, self.table, text)
         if not rows and column.listed and text.lower() in (*_TRUE, *_FALSE):
             same = _TRUE if text.lower() in _TRUE else _FALSE
             rows = tuple(
-                row for word in same for row in self.relational.matches(column, self.table, word)
+                row
+                for word in same
+                for row in self.relational.cells.matches(column, self.table, word)
             )
         if not rows:
             raise JaxkgError(f"nothing of {column.name} is called {text!r}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +17,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from jaxkg import query as q
-from jaxkg.errors import JaxkgError
 from jaxkg.kg.hierarchies import hierarchies
-from jaxkg.kg.link.folding import MARK, split_words, word_key
 from jaxkg.kg.neighbourhood import distinct, spread
-from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.queries.windows import NONE
+from jaxkg.kg.relational.cells import Cells
+from jaxkg.kg.relational.table import NAME, Column, Table
 from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
 from jaxkg.limits import shortened
-from jaxkg.words import singular
 
-NAME = "name"
-"""The column of what rows are called."""
 _ROW, _THING = "row", "thing"
 _LETTERS, _NEAR = 4, 0.2
 """Letters of a token; how much likelier than another a column is that follows no relation."""
@@ -39,8 +33,6 @@ _ALIKE = 0.5
 _SAMPLE = 200
 _UNITS = 10
 """Units that amounts of one kind have, at most."""
-_PHRASE, _FEW = 8, 3
-"""Words of a name that is looked for in a text, and things that one name or word is for."""
 _TOLD = 3
 """Classes that a table is called by, at most."""
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
@@ -52,76 +44,6 @@ _MOST_NAMED = 1000
 _CLASSES = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
 _TOGETHER = 0.5
 """Share of a relation's heads that have a more frequent one, too, which is of the same things."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Column:
-    """A column.
-
-    Attributes:
-        name: as SQL writes it.
-        path: relations from a row to what stands in the column; none to the row itself.
-        kind: "number", "date", or "text" of names, texts and truth values.
-        values: names of some of what stands there, or of all of it; none where a relation is
-            followed to it.
-        listed: whether these are all.
-        closure: whether the path, one relation, is followed on and on.
-    """
-
-    name: str
-    path: tuple[str, ...]
-    kind: str
-    values: tuple[str, ...]
-    listed: bool
-    closure: bool = False
-
-    def ends(self, rows: q.Node) -> q.Node:
-        """What stands in the column beside some rows."""
-        return q.Step(rows, self.path, closure="+") if self.closure else steps(rows, self.path)
-
-    def rows(self, ends: q.Node) -> q.Node:
-        """What some ends stand beside."""
-        back = [q.inverse(relation) for relation in reversed(self.path)]
-        return q.Step(ends, tuple(back), closure="+") if self.closure else steps(ends, back)
-
-    @property
-    def line(self) -> str:
-        """The column with its kind and values, as a table's definition has it.
-
-        >>> Column("born", ("born",), "number", ("1970", "1984"), False).line
-        'born REAL -- 1970, 1984, ...'
-        """
-        sort = {"number": "REAL", "date": "DATE"}.get(self.kind, "TEXT")
-        if self.closure:
-            return f"{self.name} {sort} -- at any depth"
-        if not self.values:
-            return f"{self.name} {sort}"
-        values = self.values if sort == "REAL" else [f"'{value}'" for value in self.values]
-        more = [] if self.listed else ["..."]
-        return f"{self.name} {sort} -- {', '.join([*values, *more])}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Attributes:
-        name: as SQL writes it.
-        source: the query graph of its rows.
-        size: how many there are.
-        columns: by name, the most frequent first.
-    """
-
-    name: str
-    source: q.Node
-    size: int
-    columns: dict[str, Column]
-
-    def definition(self, columns: Sequence[Column] | None = None) -> str:
-        """What SQL would make the table by, with the values of its columns."""
-        columns = tuple(self.columns.values()) if columns is None else columns
-        lines = "\n".join(f"  {column.line}" for column in columns)
-        return f"CREATE TABLE {self.name} ( -- {self.size} rows\n{lines}\n)"
 
 
 class Relational:
@@ -144,10 +66,7 @@ class Relational:
     def __init__(self, sets: QuerySets) -> None:
         """Take the sets of a graph; tables are made when they are asked for."""
         self.sets, self.kg = sets, sets.kg
-        self.schema = TypedSchema(sets.kg)
-        self._keys: dict[tuple[str, str], dict[str, list[int]]] = {}
-        self._column_ends: dict[tuple[str, str], frozenset[int]] = {}
-        self._words: dict[tuple[str, str], Counter[str]] = {}
+        self.schema, self.cells = TypedSchema(sets.kg), Cells(sets)
         self._sets: dict[str, frozenset[int]] = {}
 
     @functools.cached_property
@@ -219,115 +138,6 @@ class Relational:
             self._encoded = encode, np.asarray(encode(words))
         return self._encoded[1]
 
-    def matches(
-        self, column: Column, table: Table, text: str, *, whole: bool = False
-    ) -> tuple[int, ...]:
-        """What of a column is called so: as written, else, unless `whole`, by all of the words."""
-        known = self._known(column, table)
-        if (key := word_key(text)) in known or whole:
-            return tuple(known.get(key, ()))
-        words = set(key.strip(MARK).split(MARK))
-        return tuple(
-            row for other, rows in known.items() if words <= set(other.split(MARK)) for row in rows
-        )
-
-    def ends(self, column: Column, table: Table) -> frozenset[int]:
-        """What stands in a column."""
-        key = table.name, column.name
-        if key not in self._column_ends:
-            found = self.sets.execute(column.ends(table.source)).rows
-            self._column_ends[key] = frozenset(found.tolist())
-        return self._column_ends[key]
-
-    def few(self, column: Column, table: Table) -> tuple[str, ...]:
-        """The names of all that a column has, where these are few and short, else none."""
-        ends = self.ends(column, table)
-        if len(ends) > _LISTED:
-            return ()
-        names = tuple(dict.fromkeys(map(self.kg.name, sorted(ends))))
-        return names if all(len(name) <= _LONGEST for name in names) else ()
-
-    def named(self, column: Column, table: Table, text: str) -> tuple[str, ...]:
-        """What of a column a text names: names of several words, the singular of a plural, and
-        words that are in few names of it alone."""
-        known, parts = self._known(column, table), self._parts(column, table)
-        words = split_words(text)
-        found: dict[str, None] = {}
-        for first, last in itertools.combinations(range(len(words.folded) + 1), 2):
-            if last - first > _PHRASE:
-                continue
-            *before, end = words.folded[first:last]
-            for said in dict.fromkeys((end, singular(end))):
-                rows = known.get(MARK + MARK.join([*before, said]) + MARK, ())
-                found |= dict.fromkeys(map(self.kg.name, rows[:_FEW]))
-            whole = f"{MARK}{end}{MARK}" in known
-            if not (before or whole) and len(end) > 2 and 0 < parts[end] <= _FEW:
-                found[words.written[first]] = None
-        return tuple(found)
-
-    def _parts(self, column: Column, table: Table) -> Counter[str]:
-        """In how many names of a column each word is."""
-        key = table.name, column.name
-        if key not in self._words:
-            names = (name.split(MARK) for name in self._known(column, table))
-            self._words[key] = Counter(word for words in names for word in {*words})
-        return self._words[key]
-
-    def holder(self, table: Table, text: str) -> Column | None:
-        """The one column of names or texts that something called so stands in; None of several."""
-        columns = [
-            column
-            for column in table.columns.values()
-            if column.kind == "text"
-            and len(column.path) < 2
-            and self.matches(column, table, text, whole=True)
-        ]
-        return columns[0] if len(columns) == 1 else None
-
-    def date(self, column: Column, table: Table, text: str) -> str:
-        """A date as ISO 8601 writes it: as it is, or as a column that writes it so means it.
-
-        Raises:
-            JaxkgError: it is none.
-        """
-        if as_date(text) is not None:
-            return text
-        for row in self.matches(column, table, text, whole=True):
-            return self._date(row)
-        raise JaxkgError(f"no date {text!r}; write 1990, 1990-05, 1990-05-02, 16:30")
-
-    def _date(self, row: int) -> str:
-        low, high = self.sets.values.keys_of("date")[:, row].tolist()
-        if low == NONE:
-            return self.kg.name(row)
-        if low >= CLOCK:
-            return clock_text(low)[:5]
-        year, month, day = low // 10_000, low // 100 % 100, low % 100
-        if low == high:
-            return f"{year:04}-{month:02}-{day:02}"
-        return f"{year:04}-{month:02}" if low // 100 == high // 100 else f"{year:04}"
-
-    def in_years(self, column: Column, table: Table) -> bool:
-        """Whether a column has dates, and all of them are years."""
-        low, high = self.sets.values.keys_of("date")[:, sorted(self.ends(column, table))]
-        return len(low) > 0 and bool(((low != NONE) & (low // 100 != high // 100)).all())
-
-    def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
-        """What of a column has all of these parts in its name, in this order."""
-        pattern = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
-        ends = sorted(self.ends(column, table))
-        return tuple(row for row in ends if pattern.search(self.kg.name(row)))
-
-    def _known(self, column: Column, table: Table) -> dict[str, list[int]]:
-        key = table.name, column.name
-        if key not in self._keys:
-            known: dict[str, list[int]] = {}
-            for row in sorted(self.ends(column, table)):
-                for name in {self.kg.name(row), *self.kg.aliases.get(row, ())}:
-                    known.setdefault(word_key(name), []).append(row)
-            self._keys[key] = known
-        return self._keys[key]
-
     @functools.cached_property
     def _by_id(self) -> list[str]:
         """Classes that ids say; where they do, no relation says any."""
@@ -335,13 +145,14 @@ class Relational:
 
     @functools.cached_property
     def _heads(self) -> dict[int, np.ndarray]:
-        """Entities with facts of their own, by class: its entity, or -2, -3, ... of those that ids
-        say; -1 of those without one; of statements, N more than the entity of their relation."""
+        """Entities with a class or with facts, by class: its entity, or -2, -3, ... of those that
+        ids say; -1 of those without one; of statements, N more than the entity of their relation.
+        """
         triples, types = self._triples, self.schema.types
         of_type = np.isin(triples[:, 1], list(types))
         kinds = np.full(self.kg.num_entities, -1, np.int64)
         kinds[triples[of_type, 0]] = triples[of_type, 2]
-        heads = distinct(triples[~of_type, 0])
+        heads = distinct(triples[:, 0])
         codes = {word: -2 - place for place, word in enumerate(self._by_id)}
         for row in heads.tolist() if codes else ():
             if (word := self.schema.by_id.get(self.kg.entity_ids[row])) is not None:
@@ -595,7 +406,7 @@ class Relational:
     def _column(self, name: str, path: tuple[str, ...], ends: Sequence[int]) -> Column:
         kind = (self.sets.values.relation_kinds.get(path[-1]) if path else None) or "text"
         kind = "text" if kind not in ("number", "date") else kind
-        told_as = self._date if kind == "date" else self.kg.name
+        told_as = self.cells.date_of if kind == "date" else self.kg.name
         names = dict.fromkeys(told_as(end) for end in ends[:_SAMPLE] if self.kg.has_name(end))
         values = [*names]
         listed = len(values) <= _LISTED and len(ends) <= _SAMPLE
@@ -622,13 +433,6 @@ class Relational:
 
 def _all(kinds: Mapping[int, np.ndarray]) -> np.ndarray:
     return np.concatenate([*kinds.values()])
-
-
-def steps(node: q.Node, path: Sequence[str]) -> q.Node:
-    """What a path of relations leads to from a source, one after another."""
-    for relation in path:
-        node = q.Step(node, (relation,))
-    return node
 
 
 def _letters(text: str) -> str:
