@@ -268,6 +268,41 @@ def describe(
     print(described(kg, path.name, left_out))
 
 
+@graphs.command("select")
+@spread
+def select(
+    path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
+    file: ReadingOptions,
+    sql: Annotated[
+        str | None, typer.Argument(help="A SELECT over one of the tables (default: print these).")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Number of answers to print.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer an SQL SELECT over the graph as tables, with the triples that prove each answer.
+
+    There are no joins: a table has columns for what its relations lead to, one or two steps away.
+    Exit code 1 means that nothing was found.
+
+    Examples: jaxkg kg select films.csv | jaxkg kg select films.csv "SELECT COUNT(*) FROM film"
+    """
+    from jaxkg import Selects
+    from jaxkg.cli.asking import print_answer
+
+    selects = Selects(load_graph(path, file.reading()))
+    if sql is None:
+        tables = [table.definition() for table in selects.tables()]
+        print(json.dumps(tables, ensure_ascii=False) if as_json else "\n".join(tables))
+        return
+    answer = selects.answer(sql)
+    if as_json:
+        print(answer.to_json())
+    else:
+        print_answer(answer, limit)
+    if answer.abstained:
+        raise typer.Exit(1)
+
+
 @graphs.command("check")
 @spread
 def check(

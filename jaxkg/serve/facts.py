@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jaxkg.cite import cite_path
+from jaxkg.cite.selects import Selects
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, find_topics
 from jaxkg.kg.link.folding import key_words, loose_form
@@ -39,7 +40,13 @@ class NotThere(JaxkgError):
 
 
 class Lookups(abc.ABC):
-    """What may be looked up in a graph, however that is held."""
+    """What may be looked up in a graph, however that is held.
+
+    Attributes:
+        encode: tells which relations and columns are like a question's words.
+    """
+
+    encode: Encode | None = None
 
     def entities(self, name: str, *, limit: int = 20) -> dict[str, Any]:
         """Entities by id, name or alias; by words of these; misspelt ones too. Best first.
@@ -111,6 +118,28 @@ class Lookups(abc.ABC):
             JaxkgError: the graph lies in a store and is not read whole.
         """
         raise JaxkgError("the schema of a store is listed whole; leave the question out")
+
+    @property
+    def selects(self) -> Selects:
+        """The graph as tables that SELECTs are written over.
+
+        Raises:
+            JaxkgError: the graph lies in a store and is not read whole.
+        """
+        raise JaxkgError("SELECTs are answered over graphs that are read whole, not in a store")
+
+    def tables(self, question: str = "") -> dict[str, Any]:
+        """Definitions of the tables; of a question, with the columns that it may need.
+
+        Raises:
+            JaxkgError: see `selects`.
+        """
+        tables = self.selects.tables(question, self.encode)
+        every = sum(len(table.columns) for table in self.selects.tables())
+        return {
+            "tables": [table.definition() for table in tables],
+            "columns_left_out": every - sum(len(table.columns) for table in tables),
+        }
 
     @abc.abstractmethod
     def _known(self, name: str) -> list[int]:
@@ -259,6 +288,11 @@ class Facts(Lookups):
             ],
             "left_out": self.kg.num_relations - len(relations),
         }
+
+    @functools.cached_property
+    def selects(self) -> Selects:  # type: ignore[override]
+        """See `Lookups`."""
+        return Selects(self.kg)
 
     @functools.cached_property
     def _typed_schema(self) -> TypedSchema:

@@ -48,7 +48,9 @@ def test_the_tools_are_listed_and_answer():
         ("ask", {"question": " "}),
         ("ask", {"question": "x" * 4001}),
     )
-    assert set(names) == {"ask", "find_entities", "entity", "schema", "paths", "check_claim"}
+    assert set(names) == {
+        "ask", "find_entities", "entity", "schema", "tables", "select", "paths", "check_claim",
+    }  # fmt: skip
     found = [json.loads(reply.content[0].text) for reply in replies]
     assert found[0]["entities"][0]["id"] == "Alien"
     assert found[1]["id"] == "Alien"
@@ -59,6 +61,31 @@ def test_the_tools_are_listed_and_answer():
     assert "no entity" in found[6]["error"]
     assert "a question is" in found[7]["error"]
     assert "at most 4,000 characters" in found[8]["error"]
+
+
+def test_selects_are_answered_and_cited():
+    facts = [("Alien", "is a", "film"), ("Heat", "is a", "film"), ("Alien", "by", "Ridley Scott")]
+    _, replies = called(
+        KnowledgeGraph.from_triples(facts),
+        ("tables", {}),
+        ("select", {"sql": "SELECT by FROM film WHERE name = 'Alien'"}),
+        ("select", {"sql": "SELECT COUNT(*) FROM film WHERE by IS NULL"}),
+        ("select", {"sql": "DELETE FROM film"}),
+        ("select", {"sql": "SELECT SUM(name) FROM film"}),
+        ("tables", {"question": "who directed it?"}),
+    )
+    tables, one, count, refused, unfit, few = (json.loads(r.content[0].text) for r in replies)
+    assert tables["tables"] == [
+        "CREATE TABLE film ( -- 2 rows\n  name TEXT -- 'Alien', 'Heat'\n"
+        "  by TEXT -- 'Ridley Scott'\n)"
+    ]
+    assert tables["columns_left_out"] == 0
+    assert [entity["name"] for entity in one["entities"]] == ["Ridley Scott"]
+    assert one["paths"][0]["triples"][0]["relation"] == "by"
+    assert [entity["name"] for entity in count["entities"]] == ["1"]
+    assert "no SELECT" in refused["error"]
+    assert "a total adds up" in unfit["error"]
+    assert few["tables"]
 
 
 def test_a_reply_is_cut_to_size_and_says_so():
