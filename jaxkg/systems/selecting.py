@@ -27,6 +27,7 @@ from jaxkg.kg.typed_schema import Encode
 from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.offered import CITED, OTHERS, previewed
+from jaxkg.systems.reader.language.cues import read_cues
 
 TOKENS = 800
 """Of the tables' definitions at most, as estimated: two cores read some 100 a second."""
@@ -119,7 +120,9 @@ class SelectWriter:
             lines = "\n".join(table.definition() for table in tables).split("\n")
             names = self._names(text, mentions, tables)
             values = functools.partial(self._values, text, mentions)
-            pattern = select_pattern(tables, values, self._alike)
+            cues = read_cues(text)
+            truth = True if cues.plainly else None if cues.yesno else False
+            pattern = select_pattern(tables, values, self._alike, truth=truth)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
             hidden = f"the model was shown {shown} of {columns} columns"

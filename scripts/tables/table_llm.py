@@ -121,6 +121,16 @@ EXPERIMENTS = {
         ),
         linked=True,
     ),
+    "ck25": Experiment(
+        ("ck25",),
+        50,
+        (
+            Arm("reader", "reader", ask=None),
+            Arm("reader, model where unsure", "reader"),
+            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
+        ),
+        linked=True,
+    ),
     "planning": Experiment(
         ("metaqa-1", "metaqa-2", "metaqa-3"),
         15,
@@ -221,8 +231,9 @@ def worlds(name: str, count: int, data: Path, seed: int) -> Iterator[World]:
         odd = [question for question in asked if int(question.id.rpartition("-")[2]) % 2]
         kg = load_graph(folder / "kg.tsv", names=folder / "names.tsv")
         yield World(kg, drawn(odd, count, seed))
-    elif name == "public_files":
-        folders = sorted(path for path in (data / name).iterdir() if path.is_dir())
+    elif name in ("public_files", "ck25"):
+        folders = sorted(path for path in (data / "public_files").iterdir() if path.is_dir())
+        folders = [path for path in folders if name in (path.name, "public_files")]
         for folder in folders:
             [file] = [p for p in folder.iterdir() if p.name not in ("README.md", "questions.jsonl")]
             asked = [q for q in read_questions(folder / "questions.jsonl") if q.answers]

@@ -608,3 +608,15 @@ def test_a_pattern_offers_what_a_question_names(fleet):
         ("SELECT name FROM vessel WHERE length > width", True),
     ):
         assert (re.fullmatch(pattern, text) is not None) == takes, text
+
+
+@pytest.mark.parametrize("truth", [True, False, None])
+def test_a_pattern_of_yes_or_no_takes_nothing_else(fleet, truth):
+    pattern = select_pattern(fleet[2].relational.tables, truth=truth)
+    for text, takes in (
+        ("SELECT COUNT(*) > 0 FROM vessel WHERE town = 'Ely'", truth is not False),
+        ("SELECT town FROM vessel", truth is not True),
+        ("SELECT COUNT(*) FROM vessel", truth is not True),
+        ("", True),
+    ):
+        assert (re.fullmatch(pattern, text) is not None) == takes, text

@@ -27,6 +27,8 @@ _SYSTEM = (
     "what does the Orion lamp cost: "
     """{"sql": "SELECT price FROM device WHERE name = 'Orion lamp'"}\n"""
     'who has something that came back late: {"sql": "SELECT student FROM loan WHERE back > due"}\n'
+    "what came back in January 2024: "
+    """{"sql": "SELECT device FROM loan WHERE back LIKE '2024-01%'"}\n"""
     'how many loans are still out: {"sql": "SELECT COUNT(*) FROM loan WHERE back IS NULL"}\n'
     "the dearest device on shelf B2: "
     """{"sql": "SELECT name FROM device WHERE shelf = 'B2' ORDER BY price DESC LIMIT 1"}\n"""

@@ -30,6 +30,8 @@ def select_pattern(
     tables: Sequence[Table],
     values: Values = lambda table, column: None,
     alike: Alike = lambda table, one, other: True,
+    *,
+    truth: bool | None = None,
 ) -> str:
     """The SELECTs over these tables, or nothing, as a regular expression of the plainest kind.
 
@@ -37,6 +39,7 @@ def select_pattern(
         tables: with the columns that are shown.
         values: what a column of texts may be compared with.
         alike: which columns of texts may be compared.
+        truth: whether the answer is a yes or no; None where it may be one.
 
     >>> from jaxkg import query as q
     >>> kinds = {"name": Column("name", (), "text", (), False)}
@@ -49,18 +52,20 @@ def select_pattern(
     """
     if not tables:
         return "^()$"
-    patterns = [_Pattern(table, values, alike) for table in tables]
+    patterns = [_Pattern(table, values, alike, truth) for table in tables]
     single = "|".join(pattern.single for pattern in patterns)
     calculated = [pattern.value for pattern in patterns if pattern.named]
     value = f"\\(({'|'.join(calculated)})\\)"
-    both = f"|SELECT {value} [-/=<>] {value}" if calculated else ""
+    signs = {True: "[=<>]", False: "[-/]", None: "[-/=<>]"}[truth]
+    both = f"|SELECT {value} {signs} {value}" if calculated else ""
     return f"^({single}{both}|)$"
 
 
 class _Pattern:
     """What may be written over one table."""
 
-    def __init__(self, table: Table, values: Values, alike: Alike) -> None:
+    def __init__(self, table: Table, values: Values, alike: Alike, truth: bool | None) -> None:
+        self.truth = truth
         plain = [column for column in table.columns.values() if not column.closure]
         self.name = _literal(table.name)
         self.column = _any(column.name for column in plain)
@@ -91,14 +96,15 @@ class _Pattern:
     @property
     def single(self) -> str:
         """SELECTs of one table."""
+        condition = self._condition
+        rows = f"FROM {self.name}( WHERE {condition}( (AND|OR) {condition}){{0,3}})?"
+        if self.truth:
+            return rf"SELECT COUNT\(\*\) > 0 {rows}"
         items = f"{self._item}(, {self._item}){{0,2}}"
         if self.above:
             items = f"({items}|{_any(column.name for column in self.above)})"
-        condition = self._condition
-        return (
-            f"SELECT (DISTINCT )?{items} FROM {self.name}"
-            f"( WHERE {condition}( (AND|OR) {condition}){{0,3}})?{self._end}"
-        )
+        select = f"SELECT (DISTINCT )?{items} {rows}{self._end}"
+        return select if self.truth is False else rf"{select}|SELECT COUNT\(\*\) > 0 {rows}"
 
     @property
     def _end(self) -> str:
@@ -116,7 +122,7 @@ class _Pattern:
 
     @property
     def _item(self) -> str:
-        return _either([self.column, r"COUNT\(\*\) > 0", *self._totals])
+        return _either([self.column, *self._totals])
 
     @property
     def _totals(self) -> list[str]:
