@@ -223,6 +223,7 @@ class Intake:
             called, without case; None where there is but one file.
         titled: whether columns refer to files by their names: what one is called its rows are.
         has_cells: whether something read are cells of tables, which may list several things.
+        aside: whose facts are left out once all is read: properties, where there are things.
         within: things of lists within records, which cells do not mean by their names.
         folders: what the names of the folders that a file lies in say of its rows.
         readings: how files were read, in words.
@@ -251,6 +252,7 @@ class Intake:
         self.beside: Collection[str] | None = None
         self.titled = self.has_cells = False
         self.within: set[str] = set()
+        self.aside: set[str] = set()
         self.folders: Mapping[str, str] = {}
         self.readings: list[str] = []
         self.left_out: Counter[str] = Counter()

@@ -126,6 +126,8 @@ def read_graph(
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
         readings += [join_by_login(encoder, found), join_by_name(encoder, found, intake.within)]
+    if intake.aside and (count := encoder.leave_out(intake.aside)):
+        intake.leave_out("facts about properties and vocabularies", count)
     readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]
     if on_reading and not chosen.is_typed:

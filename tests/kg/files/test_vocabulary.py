@@ -4,6 +4,7 @@ import pytest
 from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
 
 pytest.importorskip("pyoxigraph")
 
@@ -164,3 +165,33 @@ def test_what_is_said_of_properties_and_vocabularies_is_no_fact(read):
     assert "6 facts about properties and vocabularies left out" in heard[0]
     alone = text.split(":Boat a")[0]
     assert ("sails on", "domain", "Boat") in named_facts(read(START + alone))
+
+
+def test_a_property_that_is_a_thing_too_keeps_its_facts(read):
+    text = """:worksFor a owl:ObjectProperty , :Concept ; :author :ann .
+    <http://x.org/data> a owl:Ontology , :Dataset ; :licence :free .
+    :knows a owl:ObjectProperty ; rdfs:domain :Person . :ann a :Person ; :knows :bo ."""
+    facts = named_facts(read(START + text))
+    assert {("worksFor", "author", "ann"), ("data", "licence", "free")} <= facts
+    assert ("knows", "domain", "Person") not in facts
+    terms = """:p a owl:ObjectProperty ; rdfs:domain :E . :E a owl:Class . :D a owl:Class ."""
+    assert ("p", "domain", "E") in named_facts(read(START + terms)), "a vocabulary alone"
+
+
+def test_properties_that_are_the_same_are_one_and_no_thing(read):
+    heard = []
+    text = """:a owl:equivalentProperty :b . :b a owl:ObjectProperty ; rdfs:domain :C ;
+        owl:deprecated true . :x :b :y . :y :b :z ."""
+    facts = named_facts(read(START + text, on_reading=heard.append))
+    assert {relation for _, relation, _ in facts} == {"b"}
+    assert "deprecated" not in heard[0]
+
+
+def test_leaving_properties_out_moves_no_table_beside_them(tmp_path):
+    properties = "".join(f":p{n} a owl:ObjectProperty ; rdfs:domain :C .\n" for n in range(6))
+    (tmp_path / "a.ttl").write_text(START + ":C a owl:Class .\n" + properties)
+    (tmp_path / "plot.csv").write_text("id,crop,area\n1,rye,5\n2,oats,7\n3,rye,9\n")
+    (tmp_path / "visit.csv").write_text("id,plot_id,who\n11,1,Ann\n12,2,Bo\n13,3,Ann\n")
+    graph = read_graph(tmp_path)
+    ends = {tail for _, relation, tail in named_facts(graph) if relation.startswith("plot")}
+    assert ends == {"plot 1", "plot 2", "plot 3"}

@@ -12,7 +12,6 @@ from typing import IO, Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.encode import TripleEncoder
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
@@ -139,31 +138,27 @@ class RdfFiles:
             intake.tell(f"{folded:,} facts are those of restrictions, lists and blank nodes")
         for why, count in vocabulary.left_out.items():
             intake.leave_out(why, count)
-        if vocabulary.deprecated:
-            intake.tell(f"{len(vocabulary.deprecated):,} deprecated terms are among the things")
-        if same := vocabulary.same(self._labels):
+        same = vocabulary.same(self._labels)
+        if same:
             encoder.merge(same)
             intake.tell(f"{len(same):,} terms taken for others that are the same")
             for term, kept in same.items():
-                self._labels.setdefault(kept, []).extend(self._labels.pop(term, []))
+                if labels := self._labels.pop(term, []):
+                    self._labels.setdefault(kept, []).extend(labels)
                 for alias in (*names.aliases.pop(term, ()), tail_of(term)):
                     names.alias(kept, alias)
                 self._entities.pop(term, None)
                 self._entities[kept] = None
-        if vocabulary.declared and encoder.heads - vocabulary.declared:
-            intake.leave_out("facts about properties and vocabularies", self._declarations(encoder))
+        said, classes, deprecated = (
+            {same.get(term, term) for term in terms}
+            for terms in (vocabulary.declared, vocabulary.classes, vocabulary.deprecated)
+        )
+        said -= vocabulary.typed
+        if said and encoder.heads - said - classes:
+            intake.aside |= said
+        if deprecated := deprecated - intake.aside:
+            intake.tell(f"{len(deprecated):,} deprecated terms are among the things")
         self._name(intake)
-
-    def _declarations(self, encoder: TripleEncoder) -> int:
-        """Leave out what is said of properties and vocabularies; returns how many facts."""
-        count = encoder.leave_out(self._vocabulary.declared)
-        for known, left in (
-            (self._entities, encoder.entities),
-            (self._relations, encoder.relations),
-        ):
-            for term in known.keys() - set(left):
-                del known[term]
-        return count
 
     def _name(self, intake: Intake) -> None:
         encoder, names = intake.encoder, intake.names

@@ -46,6 +46,8 @@ _DECLARES = frozenset(
 ) | {f"{RDF}Property", f"{RDFS}Datatype", f"{OWL}Ontology"}  # fmt: skip
 """Classes of what a vocabulary is written with, which are no things."""
 
+_CLASS = (f"{OWL}Class", f"{RDFS}Class")
+
 Triple = tuple[str, str, str]
 
 
@@ -56,6 +58,8 @@ class Vocabulary:
         direct: relations by the properties that have their labels.
         deprecated: terms that are said to be of no use any more.
         declared: properties and vocabularies that are described.
+        classes: classes that are declared.
+        typed: what is of any other class.
         statements: subject, predicate and object by statement.
     """
 
@@ -63,6 +67,8 @@ class Vocabulary:
         self.direct: dict[str, str] = {}
         self.deprecated: set[str] = set()
         self.declared: set[str] = set()
+        self.classes: set[str] = set()
+        self.typed: set[str] = set()
         self.statements: dict[str, Triple] = {}
         self.left_out: Counter[str] = Counter()
         self._built: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -87,8 +93,9 @@ class Vocabulary:
             self.direct[value] = subject
         if predicate == f"{OWL}deprecated" and value.startswith('"true"'):
             self.deprecated.add(subject)
-        if predicate == f"{RDF}type" and value in _DECLARES:
-            self.declared.add(subject)
+        if predicate == f"{RDF}type" and value not in _SAYS_NOTHING:
+            kinds = self.declared if value in _DECLARES else self.typed
+            (self.classes if value in _CLASS else kinds).add(subject)
         if predicate == f"{RDF}type" and value in _SAYS_NOTHING:
             return True
         if predicate == f"{RDF}type" and subject.startswith("_:") and value.startswith(OWL):

@@ -37,7 +37,7 @@ _BOTH_WAYS = re.compile(
 )
 """Labels of relations that hold both ways whichever way they are written."""
 _META = re.compile(r"(rdf-schema#|22-rdf-syntax-ns#|/owl#|skos/core#)")
-_TERM = re.compile(r"(rdf-schema#Class|/owl#Class|skos/core#Concept)$")
+_TERM = re.compile(r"https?://\S*(rdf-schema#Class|/owl#Class|skos/core#Concept)$")
 """Classes of terms: what is of one is a thing of its own, where it is the class of nothing."""
 _TYPED = re.compile(r"22-rdf-syntax-ns#type$")
 _TRUE, _FALSE = ("true", "yes", "ja", "y", "x", "✓", "✔"), ("false", "no", "nein", "n")
@@ -103,9 +103,9 @@ class Vocabulary:
             tails = self.values.relation_kinds.get(kg.relations[code], "thing")
             # A "type" that leads to owl:Class, too, is that of RDF, however much classes tell.
             typed = not TYPE_LABELS.isdisjoint(wording.lower() for wording in wordings)
-            terms = distinct(ends)[:_SAMPLE].tolist() if typed else []
+            terms = distinct(ends).tolist() if typed else []
             standard = bool(_TYPED.search(kg.relations[code]))
-            standard |= any(_META.search(kg.entity_ids[end]) for end in terms)
+            standard |= any(_TERM.match(kg.entity_ids[end]) for end in terms)
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
         self._keep_types()
