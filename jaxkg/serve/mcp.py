@@ -305,4 +305,4 @@ async def _told(look: Awaitable[dict[str, Any]]) -> str:
             record[f"{name}_cut"] = len(whole) - len(record[name])
             if len(text := written(record)) <= LARGEST_REPLY:
                 return text
-    return written({"error": "the reply is too long; ask for less with `limit`"})
+    return written({"error": "the reply is too long; ask for less, with `limit` or a question"})

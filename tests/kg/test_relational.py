@@ -5,6 +5,8 @@ import re
 import sqlite3
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
@@ -163,6 +165,12 @@ def test_first_rows_groups_and_several_columns(fleet):
         ("SELECT name FROM vessel ORDER BY length, width LIMIT 1", "ORDER BY several"),
         ("SELECT town FROM vessel GROUP BY town, kind", "GROUP BY several"),
         ("SELECT name, COUNT(*) > 0 FROM vessel", "stands alone"),
+        ("SELECT name FROM vessel ORDER BY length LIMIT 00", "LIMIT 00"),
+        ("SELECT AVG(length), MAX(length) FROM vessel", "several totals"),
+        ("SELECT name FROM vessel GROUP BY name HAVING COUNT(*) > 1", "HAVING is of groups"),
+        ("SELECT name FROM vessel WHERE town = ''", "nothing of town"),
+        ("SELECT name FROM vessel WHERE kind LIKE 'oat'", "nothing of kind is like"),
+        (f"SELECT name FROM vessel WHERE {'(' * 60}length > 3{')' * 60}", "within one another"),
     ],
 )
 def test_what_is_not_read_is_said(fleet, text, why):
@@ -551,15 +559,20 @@ def test_classes_of_rows_are_no_rows_where_a_vocabulary_declares_them(owl):
     assert {"person", "water"} <= names
 
 
-def test_amounts_are_the_numbers_of_what_they_belong_to():
-    facts, names = [], {}
-    for at, price in enumerate(("4.50", "12.00", "7.25")):
+def priced(units, extra=()):
+    """Tables of tools with prices of these units, and of shelves."""
+    facts, names = [*extra], {}
+    for at, (price, unit) in enumerate(zip(("4.50", "12.00", "7.25"), units)):
         facts += [(f"P{at}", "is a", "tool"), (f"P{at}", "price", f"_:p{at}")]
-        facts += [(f"_:p{at}", "amount", price), (f"_:p{at}", "currency", "EUR")]
+        facts += [(f"_:p{at}", "amount", price), (f"_:p{at}", "currency", unit)]
         facts += [(f"P{at}", "shelf", f"S{at}"), (f"S{at}", "no", str(at)), (f"S{at}", "hall", "A")]
-        names |= {f"_:p{at}": f"{price} EUR".replace(".", ","), f"S{at}": f"Shelf {at}"}
+        names |= {f"_:p{at}": f"{price} {unit}".replace(".", ","), f"S{at}": f"Shelf {at}"}
     sets = QuerySets(KnowledgeGraph.from_triples(facts, names=names))
-    tables = {table.name: table for table in Relational(sets).tables}
+    return sets, {table.name: table for table in Relational(sets).tables}
+
+
+def test_amounts_are_the_numbers_of_what_they_belong_to():
+    sets, tables = priced(("EUR",) * 3)
     columns = tables["tool"].columns
     assert {name: column.kind for name, column in columns.items()} == {
         "name": "text", "price": "number", "price_currency": "text", "shelf": "text",
@@ -570,6 +583,32 @@ def test_amounts_are_the_numbers_of_what_they_belong_to():
     dearest = read("SELECT name FROM tool ORDER BY price DESC LIMIT 1")
     assert told(sets, dearest) == {"P1"}
     assert sets.execute(read("SELECT SUM(price) FROM tool")).number == 23.75
+
+
+@pytest.mark.parametrize(
+    ("units", "extra"),
+    [
+        (("EUR", "JPY", "EUR"), ()),
+        (("EUR",) * 3, (("P9", "is a", "tool"), ("P9", "price", "on request"))),
+        (("EUR",) * 3, (("P0", "price", "_:p1"),)),
+    ],
+)
+def test_amounts_of_two_units_beside_texts_or_of_two_of_a_kind_stay_things(units, extra):
+    _, tables = priced(units, extra)
+    columns = tables["tool"].columns
+    assert columns["price"].kind == "text"
+    assert columns["price_amount"].kind == "number"
+
+
+def test_lines_of_orders_are_no_amounts():
+    facts = []
+    for at, (order, product, quantity) in enumerate((("O1", "Lamp", "3"), ("O2", "Lamp", "2"))):
+        facts += [(order, "line", f"_:l{at}"), (f"_:l{at}", "is a", "line item")]
+        facts += [(f"_:l{at}", "product", product), (f"_:l{at}", "quantity", quantity)]
+    tables = {table.name: table for table in Relational(QuerySets(
+        KnowledgeGraph.from_triples(facts))).tables}  # fmt: skip
+    assert {"line", "product", "quantity"} <= set(tables["line_item"].columns) | {"line"}
+    assert tables["line_item"].columns["quantity"].kind == "number"
 
 
 def test_rows_are_counted_by_what_is_selected_where_no_group_is_said(fleet):
@@ -620,3 +659,43 @@ def test_a_pattern_of_yes_or_no_takes_nothing_else(fleet, truth):
         ("", True),
     ):
         assert (re.fullmatch(pattern, text) is not None) == takes, text
+
+
+def test_having_is_read_with_any_sign_and_of_no_rows(fleet):
+    base, sets, reader = fleet
+    for sign in (">", ">=", "=", "<"):
+        text = f"SELECT town FROM vessel GROUP BY town HAVING COUNT(*) {sign} 6"
+        wanted = {town for (town,) in base.execute(text.replace("vessel", "(SELECT * FROM vessel "
+                  "WHERE town IS NOT NULL)"))}  # fmt: skip
+        rows = sets.execute(reader.read(text)).table
+        assert {sets.kg.name(row.key) for row in rows} == wanted, sign
+    none = "SELECT town FROM vessel WHERE length > 999 GROUP BY town HAVING COUNT(*) >= 2"
+    assert sets.execute(reader.read(none)).empty
+
+
+@pytest.mark.parametrize("like", ["B%", "boat%", "%oat C", "Boat _", "%", "Boat A"])
+def test_like_is_anchored_as_in_sql(fleet, like):
+    text = f"SELECT name FROM vessel WHERE name LIKE '{like}'"
+    assert asked(fleet[0], text) == told(fleet[1], fleet[2].read(text))
+
+
+def fault(reader, text):
+    """Why a SELECT cannot be read; "" where it can."""
+    try:
+        reader.read(text)
+    except JaxkgError as error:
+        return str(error)
+    return ""
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_what_a_pattern_takes_is_read(films, fleet, data):
+    reader = data.draw(st.sampled_from([films[1], fleet[2]]))
+    relational = reader.relational
+
+    def values(table, column):
+        return [relational.kg.name(end) for end in sorted(relational.cells.ends(column, table))[:3]]
+
+    text = data.draw(st.from_regex(select_pattern(relational.tables, values), fullmatch=True))
+    assert not text or not (why := fault(reader, text)) or "is like" in why, (text, why)

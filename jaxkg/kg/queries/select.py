@@ -27,6 +27,8 @@ _AGGREGATES: dict[str, Any] = {
     "count": "count", "sum": "sum", "avg": "mean", "min": "min", "max": "max",
 }  # fmt: skip
 _SWAPPED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_DEEPEST = 50
+"""Brackets and NOTs within one another."""
 _SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _COMBINED: dict[str, Any] = {
     "union": lambda a, b: q.Union((a, b)),
@@ -184,7 +186,7 @@ class _Reading:
         order, largest = None, False
         if self._take("order"):
             self._need("by")
-            order = self._item()
+            order = self._item(is_selected=False)
             largest = self._take("desc")
             self._take("asc")
             if self._take(","):
@@ -192,7 +194,7 @@ class _Reading:
         n = 0
         if self._take("limit"):
             number = self._value("number")
-            if not number.isdecimal() or number == "0":
+            if not number.isdecimal() or not int(number):
                 raise JaxkgError(f"LIMIT {number}: a whole number is meant, from 1 on")
             n = int(number)
             if order is None:
@@ -217,6 +219,8 @@ class _Reading:
                 raise JaxkgError(f"{order.column.name} holds texts, which have no order")
             by: Any = order.by
             node = q.Extreme(node, _path(order.column), largest, n, by)
+        if len(items) > 1 and all(item.by != "value" for item in items):
+            raise JaxkgError("several totals of all rows are not read; select one, or GROUP BY")
         if len(items) > 1:
             return q.Rows(node, tuple(self._cell(item) for item in items))
         [item] = items
@@ -258,6 +262,8 @@ class _Reading:
     ) -> q.Query:
         """A row for each group, told by what the rows have in one column."""
         per = _path(group)
+        if not per and having is not None:
+            raise JaxkgError(f"HAVING is of groups; GROUP BY {group.name} makes one of each row")
         if not per:
             return self._plain(node, items, order, largest, n)
         own = [item for item in items if item.column is None or item.column.name != group.name]
@@ -288,26 +294,28 @@ class _Reading:
         return q.Column(() if item.column is None else _path(item.column), by)
 
     def _having(self) -> tuple[_Item, q.Comparison, str]:
-        item, sign = self._item(), self._sign()
+        item, sign = self._item(is_selected=False), self._sign()
         return item, sign, self._value("number")
 
-    def _either(self, node: q.Node) -> q.Node:
-        parts = [self._both(node)]
+    def _either(self, node: q.Node, depth: int = 0) -> q.Node:
+        parts = [self._both(node, depth)]
         while self._take("or"):
-            parts.append(self._both(node))
+            parts.append(self._both(node, depth))
         return parts[0] if len(parts) == 1 else q.Union(tuple(parts))
 
-    def _both(self, node: q.Node) -> q.Node:
-        node = self._condition(node)
+    def _both(self, node: q.Node, depth: int) -> q.Node:
+        node = self._condition(node, depth)
         while self._take("and"):
-            node = self._condition(node)
+            node = self._condition(node, depth)
         return node
 
-    def _condition(self, node: q.Node) -> q.Node:
+    def _condition(self, node: q.Node, depth: int = 0) -> q.Node:
+        if depth > _DEEPEST:
+            raise JaxkgError(f"more than {_DEEPEST} conditions within one another are not read")
         if self._take("not"):
-            return q.Difference(node, self._condition(node))
+            return q.Difference(node, self._condition(node, depth + 1))
         if self._take("("):
-            inside = self._either(node)
+            inside = self._either(node, depth + 1)
             self._need(")")
             return inside
         if self._kind() in ("text", "number"):  # a value before its column
@@ -331,12 +339,14 @@ class _Reading:
             self._need(")")
             return self._among(node, column, ids, denied)
         if self._take("like"):
-            parts = [part for part in self._value("text").split("%") if part]
-            if column.kind == "date" and len(parts) == 1 and _DATE.fullmatch(parts[0].strip("-")):
-                return self._on(node, column, parts[0].strip("-"), denied)
-            rows = self.relational.cells.within(column, self.table, parts)
+            text = self._value("text")
+            if column.kind == "date" and _DATE.fullmatch(
+                start := text.removesuffix("%").rstrip("-")
+            ):
+                return self._on(node, column, start, denied)
+            rows = self.relational.cells.like(column, self.table, text)
             if not rows:
-                raise JaxkgError(f"nothing of {column.name} is like {'%'.join(parts)!r}")
+                raise JaxkgError(f"nothing of {column.name} is like {text!r}")
             return self._among(node, column, [self.kg.entity_ids[row] for row in rows], denied)
         if self._take("between"):
             low = self._next()
@@ -416,7 +426,7 @@ class _Reading:
             q.Domain((last,))
         )
 
-    def _item(self) -> _Item:
+    def _item(self, *, is_selected: bool = True) -> _Item:
         if self._take("*"):
             return _Item(None)
         by = _AGGREGATES.get(self._word())
@@ -425,7 +435,7 @@ class _Reading:
             distinct = self._take("distinct")
             column = None if self._take("*") else self._column()
             self._need(")")
-            if self._take(">"):
+            if is_selected and self._take(">"):
                 if by != "count" or self._value("number") != "0":
                     raise JaxkgError("only COUNT(*) > 0 is selected, a yes or no")
                 by = "exists"

@@ -19,8 +19,9 @@ Alike = Callable[[Table, Column, Column], bool]
 """Whether two columns of texts may be compared."""
 
 _TEXT = "'([^'\"\\\\]|''){1,60}'"
-_NUMBER = r"-?[0-9]{1,9}(\.[0-9]{1,4})?"
-_DATE = "'([0-9]{4}(-[0-9]{2}){0,2}|[0-9]{2}:[0-9]{2})'"
+_NUMBER = r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,4})?"
+_DATE = "'([12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]))?)?|([01][0-9]|2[0-3]):[0-5][0-9])'"
+_FROM_1 = "[1-9][0-9]?"
 _SPECIAL = re.compile(r"[.\[\]()|{}*+?^$]")
 _ASTRAY = re.compile(r'["\\\x00-\x1f]')
 _SIGN = "(=|!=|<|<=|>|>=)"
@@ -52,13 +53,17 @@ def select_pattern(
     """
     if not tables:
         return "^()$"
-    patterns = [_Pattern(table, values, alike, truth) for table in tables]
-    single = "|".join(pattern.single for pattern in patterns)
-    calculated = [pattern.value for pattern in patterns if pattern.named]
-    value = f"\\(({'|'.join(calculated)})\\)"
-    signs = {True: "[=<>]", False: "[-/]", None: "[-/=<>]"}[truth]
-    both = f"|SELECT {value} {signs} {value}" if calculated else ""
-    return f"^({single}{both}|)$"
+    patterns = [
+        _Pattern(table, values, alike, truth)
+        for table in tables
+        if any(not column.closure for column in table.columns.values())
+    ]
+    selects = [pattern.single for pattern in patterns]
+    for kind, calculated in (("count", "-/"), ("number", "-/"), ("date", "-")):
+        signs = {True: "[=<>]", False: f"[{calculated}]", None: f"[{calculated}=<>]"}[truth]
+        if each := [pattern.value(kind) for pattern in patterns if pattern.has_value(kind)]:
+            selects.append(f"SELECT \\({_either(each)}\\) {signs} \\({_either(each)}\\)")
+    return f"^({'|'.join(selects)}|)$"
 
 
 class _Pattern:
@@ -86,12 +91,15 @@ class _Pattern:
             f"{_any(names)} = {beside}" for names, beside in _beside(table, self.above, values)
         ]
 
-    @property
-    def value(self) -> str:
-        """SELECTs of one value or one count of what is called so."""
+    def has_value(self, kind: str) -> bool:
+        """Whether something is named that has such values, or can be counted."""
+        return bool(self.named) and (kind == "count" or bool(self.of[kind]))
+
+    def value(self, kind: str) -> str:
+        """SELECTs of one value, or one count, of what is called so."""
+        item = r"COUNT\(\*\)" if kind == "count" else _any(self.of[kind])
         condition = _either(self.named)
-        where = f"WHERE {condition}( AND {condition})?"
-        return f"SELECT ({self.column}|COUNT\\(\\*\\)) FROM {self.name} {where}"
+        return f"SELECT {item} FROM {self.name} WHERE {condition}( AND {condition})?"
 
     @property
     def single(self) -> str:
@@ -100,29 +108,26 @@ class _Pattern:
         rows = f"FROM {self.name}( WHERE {condition}( (AND|OR) {condition}){{0,3}})?"
         if self.truth:
             return rf"SELECT COUNT\(\*\) > 0 {rows}"
-        items = f"{self._item}(, {self._item}){{0,2}}"
+        totals = _either(self._totals)
+        first = f"(DISTINCT )?{self.column}(, ({self.column}|{totals})){{0,2}}"
+        select = f"SELECT ({first}|{totals}) {rows}{self._end}"
         if self.above:
-            items = f"({items}|{_any(column.name for column in self.above)})"
-        select = f"SELECT (DISTINCT )?{items} {rows}{self._end}"
+            select += f"|SELECT {_any(column.name for column in self.above)} {rows}"
         return select if self.truth is False else rf"{select}|SELECT COUNT\(\*\) > 0 {rows}"
 
     @property
     def _end(self) -> str:
         """Groups, the order of them or of rows, and how many."""
-        last = "( ASC| DESC)?( LIMIT [0-9]{1,2})?"
-        ordered = [rf"COUNT\({self.column}\)"]
+        last = f"( ASC| DESC)?( LIMIT {_FROM_1})?"
+        ordered = [rf"COUNT\({_any(self.groups)}\)"] if self.groups else []
         if values := self.of["number"] + self.of["date"]:
             ordered.append(_any(values))
-        ends = [f"ORDER BY {_either(ordered)}{last}"]
+        ends = [f"ORDER BY {_either(ordered)}{last}"] if ordered else []
         if self.groups:
-            having = r"( HAVING COUNT\(\*\) (>|>=|=|<) [0-9]{1,4})?"
+            having = rf"( HAVING COUNT\(\*\) (>|>=|=|<) {_FROM_1})?"
             order = f"( ORDER BY {_either(self._totals)}{last})?"
             ends.append(f"GROUP BY {_any(self.groups)}{having}{order}")
-        return f"( {_either(ends)})?"
-
-    @property
-    def _item(self) -> str:
-        return _either([self.column, *self._totals])
+        return f"( {_either(ends)})?" if ends else ""
 
     @property
     def _totals(self) -> list[str]:
@@ -135,7 +140,9 @@ class _Pattern:
 
     @property
     def _condition(self) -> str:
-        conditions = [f"{self.column} (LIKE {_TEXT}|IS NULL|IS NOT NULL)"]
+        conditions = [f"{self.column} IS (NOT )?NULL"]
+        if words := self.of["text"] + self.of["date"]:
+            conditions.append(f"{_any(words)} LIKE {_TEXT}")
         for kind, written in (("number", _NUMBER), ("date", _DATE)):
             if self.of[kind]:
                 columns = _any(self.of[kind])

@@ -202,9 +202,8 @@ class Groups:
             wanted = as_number(one.value.text)
             assert wanted is not None  # refused before
             told = self._exact(column)
-            return np.array(
-                [n is not None and _COMPARES[one.comparison](n, Fraction(wanted[0])) for n in told]
-            )
+            holds = _COMPARES[one.comparison]
+            return np.array([n is not None and holds(n, Fraction(wanted[0])) for n in told], bool)
         kind = self.values.kind_along(column.path[-1:]) or "entity"
         along = column.path[-1] if column.path else None
         window = self.values.window(kind, one.comparison, one.value, along=along)

@@ -31,8 +31,8 @@ _LETTERS, _NEAR = 4, 0.2
 _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
-_UNITS = 10
-"""Units that amounts of one kind have, at most."""
+_UNIT = re.compile(r"\b(?:units?|currency)\b|unit ?code|currency ?code")
+"""What vocabularies call the unit of an amount."""
 _TOLD = 3
 """Classes that a table is called by, at most."""
 _LISTED, _SHOWN, _LONGEST = 8, 3, 30
@@ -42,6 +42,8 @@ many of these are."""
 _MOST_NAMED = 1000
 """Rows that a table is told by, one by one, where statements are of classes of their own, too."""
 _CLASSES = ("http://www.w3.org/2002/07/owl#Class", "http://www.w3.org/2000/01/rdf-schema#Class")
+_RESERVED = ("select", "distinct", "not")
+"""Words of SQL that no column can be called."""
 _TOGETHER = 0.5
 """Share of a relation's heads that have a more frequent one, too, which is of the same things."""
 
@@ -277,11 +279,12 @@ class Relational:
                 continue
             ends = self._tails(heads, relation)
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
-            take(label, *self._numbers(path, ends))
+            amount = self._amount(relation, ends)
+            take(label, *self._numbers(path, ends, amount))
             if path[0] in self._hierarchies:
                 take_above(label, path)
-            beyond.append((label, path, ends))
-        for label, path, ends in beyond:
+            beyond.append((label, path, ends, amount))
+        for label, path, ends, amount in beyond:
             own = [end for end in ends if self.schema.headed[end]]
             if 2 * len(own) < len(ends) or not own:
                 continue
@@ -291,42 +294,57 @@ class Relational:
                     break
                 if self._names(np.array(own), relation):
                     continue
-                if relation == self._amount(np.array(own)):
+                if relation == amount:
                     continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])
-                take(f"{label} {self.schema.names[relation]}", *self._numbers(there, further))
+                numbers = self._numbers(there, further, self._amount(relation, further))
+                take(f"{label} {self.schema.names[relation]}", *numbers)
         return Table(name, source, len(heads), columns)
 
     def _numbers(
-        self, path: tuple[str, ...], ends: Sequence[int]
+        self, path: tuple[str, ...], ends: Sequence[int], amount: int | None
     ) -> tuple[tuple[str, ...], Sequence[int]]:
-        """A path with what it leads to; of amounts, to their numbers."""
-        amount = self._amount(np.array(ends))
+        """A path with what it leads to; of amounts, on to their numbers."""
         if amount is None:
             return path, ends
         return (*path, self.kg.relations[amount]), self._tails(np.array(ends), amount)
 
-    def _amount(self, nodes: np.ndarray) -> int | None:
-        """The relation to the number of what is no more than that, with a unit: "3.72 EUR"."""
+    def _amount(self, relation: int, ends: Sequence[int]) -> int | None:
+        """The relation on to the number, where one leads to amounts: "3.72 EUR".
+
+        They are no more than a number with its unit, all have the same, and nothing has two.
+        """
+        nodes = np.array(ends)
         if not len(nodes) or not self.schema.headed[nodes].all():
             return None
-        relations = self._relations(nodes)
-        kinds = self.sets.values.relation_kinds
-        counts = [r for r in relations if kinds.get(self.kg.relations[r]) == "number"]
-        if len(counts) != 1 or not 1 < len(relations) <= _TOLD:
+        heads = self._facts[relation][np.isin(self._facts[relation][:, 2], nodes), 0]
+        number, unit = self._number_and_unit(self._relations(nodes))
+        if number is None or unit is None or len(distinct(heads)) < len(heads):
             return None
-        units = [end for r in relations if r != counts[0] for end in self._tails(nodes, r)]
-        words = set(map(self.kg.name, units))
-        if len(words) > _UNITS or self.schema.headed[units].any():
+        units = self._tails(nodes, unit)
+        if len(units) > 1 or self.schema.headed[units].any():
             return None
         names = [self.kg.name(node) for node in nodes[:_SAMPLE].tolist() if self.kg.has_name(node)]
-        return None if {_letters(name) for name in names} - {"", *words} else counts[0]
+        called = {_letters(name) for name in names} == {self.kg.name(units[0])}
+        return number if called or _UNIT.search(self.schema.names[unit].lower()) else None
+
+    def _number_and_unit(self, relations: Counter[int]) -> tuple[int | None, int | None]:
+        """The relations of things that have a number, one thing more, and nothing else."""
+        kinds = self.sets.values.relation_kinds
+        numbers = [r for r in relations if kinds.get(self.kg.relations[r]) == "number"]
+        others = [r for r in relations if r not in numbers]
+        if (len(numbers), len(others)) != (1, 1):
+            return None, None
+        return numbers[0], others[0]
 
     def _are_amounts(self, heads: np.ndarray) -> bool:
         """Whether rows are but the numbers of others, in whose columns they stand."""
-        within = self._among(self._triples[:, 2])[heads].all()
-        return bool(within) and self._amount(heads) is not None
+        into = self._triples[self._among(heads)[self._triples[:, 2]]]
+        relations = distinct(into[:, 1]).tolist()
+        every = {r: distinct(self._facts[r][:, 2]).tolist() for r in relations}
+        within = len(distinct(into[:, 2])) == len(heads)
+        return within and all(self._amount(r, ends) is not None for r, ends in every.items())
 
     def _word(self, kinds: Mapping[int, np.ndarray]) -> str:
         """What a table of these classes is called."""
@@ -458,7 +476,7 @@ def _identifier(text: str, used: set[str]) -> str:
     word = re.sub(r"\W+", "_", text.strip().lower()).strip("_") or "x"
     word = f"_{word}" if word[0].isdigit() else word
     name, number = word, 1
-    while name in used:
+    while name in used or name in _RESERVED:
         number += 1
         name = f"{word}_{number}"
     used.add(name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import MARK, split_words, word_key
+from jaxkg.kg.link.mentions import QUESTION_WORDS
 from jaxkg.kg.queries.literals import CLOCK, as_date, clock_text
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.windows import NONE
@@ -57,7 +57,8 @@ class Cells:
         known = self._known(column, table)
         if (key := word_key(text)) in known or whole:
             return tuple(known.get(key, ()))
-        words = set(key.strip(MARK).split(MARK))
+        if not (words := set(key.strip(MARK).split(MARK)) - {""}):
+            return ()
         return tuple(
             row for other, rows in known.items() if words <= set(other.split(MARK)) for row in rows
         )
@@ -75,7 +76,7 @@ class Cells:
             for said in dict.fromkeys((end, singular(end))):
                 rows = known.get(MARK + MARK.join([*before, said]) + MARK, ())
                 names |= dict.fromkeys(map(self.kg.name, rows[:_RARE]))
-            whole = f"{MARK}{end}{MARK}" in known
+            whole = f"{MARK}{end}{MARK}" in known or end in QUESTION_WORDS
             if not (before or whole) and len(end) > 2 and 0 < parts[end] <= _RARE:
                 names[words.written[first]] = None
         return tuple(names)
@@ -91,11 +92,13 @@ class Cells:
         ]
         return columns[0] if len(columns) == 1 else None
 
-    def within(self, column: Column, table: Table, parts: Sequence[str]) -> tuple[int, ...]:
-        """What of a column has all of these parts in its name, in this order."""
-        pattern = re.compile(".*".join(map(re.escape, parts)), re.IGNORECASE | re.DOTALL)
+    def like(self, column: Column, table: Table, text: str) -> tuple[int, ...]:
+        """What of a column is LIKE a text, in which % stands for any letters and _ for one."""
+        signs = {"%": ".*", "_": "."}
+        written = "".join(signs.get(letter) or re.escape(letter) for letter in text)
+        pattern = re.compile(written, re.IGNORECASE | re.DOTALL)
         ends = sorted(self.ends(column, table))
-        return tuple(row for row in ends if pattern.search(self.kg.name(row)))
+        return tuple(row for row in ends if pattern.fullmatch(self.kg.name(row)))
 
     def date(self, column: Column, table: Table, text: str) -> str:
         """A date as ISO 8601 writes it: as it is, or as a column that writes it so means it.

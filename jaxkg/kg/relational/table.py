@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from jaxkg import query as q
+from jaxkg.words import one_line
 
 NAME = "name"
 """The column of what rows are called."""
@@ -53,7 +54,8 @@ class Column:
             return f"{self.name} {sort} -- at any depth"
         if not self.values:
             return f"{self.name} {sort}"
-        values = self.values if sort == "REAL" else [f"'{value}'" for value in self.values]
+        values = map(one_line, self.values)
+        values = values if sort == "REAL" else [_quoted(value) for value in values]
         more = [] if self.listed else ["..."]
         return f"{self.name} {sort} -- {', '.join([*values, *more])}"
 
@@ -86,3 +88,12 @@ def steps(node: q.Node, path: Sequence[str]) -> q.Node:
     for relation in path:
         node = q.Step(node, (relation,))
     return node
+
+
+def _quoted(text: str) -> str:
+    """A text as SQL writes it.
+
+    >>> print(_quoted("O'Brien"))
+    'O''Brien'
+    """
+    return "'" + text.replace("'", "''") + "'"
