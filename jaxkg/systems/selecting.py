@@ -122,7 +122,7 @@ class SelectWriter:
             values = functools.partial(self._values, text, mentions)
             cues = read_cues(text)
             truth = True if cues.plainly else None if cues.yesno else False
-            pattern = select_pattern(tables, values, self._alike, truth=truth)
+            pattern = select_pattern(tables, values, truth=truth)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
             hidden = f"the model was shown {shown} of {columns} columns"
@@ -163,13 +163,6 @@ class SelectWriter:
             if self.relational.cells.matches(column, table, link.name, whole=True):
                 names.append(link.name)
         return list(dict.fromkeys(names))
-
-    def _alike(self, table: Table, one: Column, other: Column) -> bool:
-        """Whether anything stands in both columns."""
-        if table.size > _LOOKED_THROUGH:
-            return False
-        ends = (self.relational.cells.ends(column, table) for column in (one, other))
-        return not frozenset.isdisjoint(*ends)
 
     def _names(self, text: str, links: Sequence[Link], tables: Sequence[Table]) -> tuple[str, ...]:
         """What a question names, with the columns that each stands in."""

@@ -15,9 +15,6 @@ from jaxkg.kg.relational import Column, Table
 Values = Callable[[Table, Column], Sequence[str] | None]
 """What may stand beside a column of texts; None for anything."""
 
-Alike = Callable[[Table, Column, Column], bool]
-"""Whether two columns of texts may be compared."""
-
 _TEXT = "'([^'\"\\\\]|''){1,60}'"
 _NUMBER = r"-?(0|[1-9][0-9]{0,8})(\.[0-9]{1,4})?"
 _DATE = "'([12][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]))?)?|([01][0-9]|2[0-3]):[0-5][0-9])'"
@@ -30,7 +27,6 @@ _SIGN = "(=|!=|<|<=|>|>=)"
 def select_pattern(
     tables: Sequence[Table],
     values: Values = lambda table, column: None,
-    alike: Alike = lambda table, one, other: True,
     *,
     truth: bool | None = None,
 ) -> str:
@@ -39,7 +35,6 @@ def select_pattern(
     Args:
         tables: with the columns that are shown.
         values: what a column of texts may be compared with.
-        alike: which columns of texts may be compared.
         truth: whether the answer is a yes or no; None where it may be one.
 
     >>> from jaxkg import query as q
@@ -54,7 +49,7 @@ def select_pattern(
     if not tables:
         return "^()$"
     patterns = [
-        _Pattern(table, values, alike, truth)
+        _Pattern(table, values, truth)
         for table in tables
         if any(not column.closure for column in table.columns.values())
     ]
@@ -69,7 +64,7 @@ def select_pattern(
 class _Pattern:
     """What may be written over one table."""
 
-    def __init__(self, table: Table, values: Values, alike: Alike, truth: bool | None) -> None:
+    def __init__(self, table: Table, values: Values, truth: bool | None) -> None:
         self.truth = truth
         plain = [column for column in table.columns.values() if not column.closure]
         self.name = _literal(table.name)
@@ -80,9 +75,6 @@ class _Pattern:
         }
         self.groups = [column.name for column in plain if column.path]
         texts = [column for column in plain if column.kind == "text"]
-        pairs = [(one, [c.name for c in texts[i + 1 :] if alike(table, one, c)])
-                 for i, one in enumerate(texts)]  # fmt: skip
-        self.alike = [(one.name, others) for one, others in pairs if others]
         self.above = [column for column in table.columns.values() if column.closure]
         self.named = [
             f"{_any(names)} = {beside}" for names, beside in _beside(table, texts, values)
@@ -147,7 +139,6 @@ class _Pattern:
             if self.of[kind]:
                 columns = _any(self.of[kind])
                 conditions.append(f"{columns} {_SIGN} ({written}|{columns})")
-        conditions += [f"{_literal(one)} !?= {_any(others)}" for one, others in self.alike]
         conditions += [each.replace(" = ", " !?= ", 1) for each in self.named]
         return _either([*conditions, *self.high])
 
@@ -161,7 +152,7 @@ def _beside(
         allowed = values(table, column)
         if allowed is None:
             groups[_TEXT].append(column.name)
-        elif written := [_literal(text.replace("'", "''")) for text in allowed if _plain(text)]:
+        elif written := [_written(text) for text in allowed if _plain(text)]:
             groups[f"'({'|'.join(written)})'"].append(column.name)
     return [(names, beside) for beside, names in groups.items()]
 
@@ -169,6 +160,19 @@ def _beside(
 def _plain(text: str) -> bool:
     """Whether a text stands in JSON as it is."""
     return bool(text) and not _ASTRAY.search(text)
+
+
+def _written(text: str) -> str:
+    """A text between quotes, its words with or without capitals: names are found by either.
+
+    >>> _written("new York's")
+    "[nN]ew York''[sS]"
+    """
+    parts = re.split(r"(?<![^\W_])([a-z])", text.replace("'", "''"))
+    return "".join(
+        f"[{part}{part.upper()}]" if place % 2 else _literal(part)
+        for place, part in enumerate(parts)
+    )
 
 
 def _literal(text: str) -> str:
