@@ -170,6 +170,7 @@ def test_first_rows_groups_and_several_columns(fleet):
         ("SELECT name FROM vessel GROUP BY name HAVING COUNT(*) > 1", "HAVING is of groups"),
         ("SELECT name FROM vessel WHERE town = ''", "nothing of town"),
         ("SELECT name FROM vessel WHERE kind LIKE 'oat'", "nothing of kind is like"),
+        (f"SELECT name FROM vessel WHERE kind LIKE '{'%a' * 9}'", "8 % at most"),
         (f"SELECT name FROM vessel WHERE {'(' * 60}length > 3{')' * 60}", "within one another"),
     ],
 )

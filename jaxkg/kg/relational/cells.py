@@ -17,6 +17,7 @@ from jaxkg.words import singular
 
 _FEW, _LONGEST = 8, 30
 """Values of a column that are listed whole, and letters of the longest."""
+_WILD = 8
 _PHRASE, _RARE = 8, 3
 """Words of a name that is looked for in a text, and things that one name or word is for."""
 
@@ -93,7 +94,14 @@ class Cells:
         return columns[0] if len(columns) == 1 else None
 
     def like(self, column: Column, table: Table, text: str) -> tuple[int, ...]:
-        """What of a column is LIKE a text, in which % stands for any letters and _ for one."""
+        """What of a column is LIKE a text, in which % stands for any letters and _ for one.
+
+        Raises:
+            JaxkgError: it has more than eight %, which would take long.
+        """
+        text = re.sub("%+", "%", text)
+        if text.count("%") > _WILD:
+            raise JaxkgError(f"LIKE takes {_WILD} % at most")
         signs = {"%": ".*", "_": "."}
         written = "".join(signs.get(letter) or re.escape(letter) for letter in text)
         pattern = re.compile(written, re.IGNORECASE | re.DOTALL)
