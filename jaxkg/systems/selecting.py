@@ -19,7 +19,7 @@ from jaxkg.cite.selects import MOST_RELATIONS
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
 from jaxkg.kg.queries.rules import refusal
-from jaxkg.kg.queries.select import SelectReader
+from jaxkg.kg.queries.select import NothingLike, SelectReader
 from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.relational import Column, Relational, Table
@@ -49,7 +49,8 @@ class Written:
     """What a model wrote for a question.
 
     Attributes:
-        query: the query graph of its SELECT; None where it wrote none, or none that can be read.
+        query: the query graph of its SELECT; None where it wrote none, none that can be read, or
+            one by which nothing is LIKE what it says.
         sql: the SELECT.
         outcome: of the call.
         note: what the model was not shown, else "".
@@ -135,6 +136,8 @@ class SelectWriter:
                 return None
             try:
                 query = self.reader.read(reply.sql)
+            except NothingLike:
+                return None
             except JaxkgError as error:
                 return str(error)
             if wrong := refusal(self.sets.values, query):
@@ -254,7 +257,8 @@ class SelectedQA(QuestionAnswering):
             error = None if outcome.error in ("unparsed", "budget") else failed
             return dataclasses.replace(answer, usage=usage, notes=notes, error=error)
         if written.query is None:
-            notes = (*answer.notes, *notes, f"{_WROTE} nothing")
+            what = f"{written.sql}, which finds nothing" if written.sql.strip() else "nothing"
+            notes = (*answer.notes, *notes, f"{_WROTE} {what}")
             return dataclasses.replace(answer, usage=usage, notes=notes)
         sets, note = self.writer.sets, f"{_WROTE} {written.sql}"
         result = sets.execute(written.query)

@@ -88,6 +88,7 @@ def test_what_the_model_writes_is_executed_and_cited(name, wishes):
         ("", -1.0, "the model wrote nothing"),
         ("SELECT student FROM loan WHERE back > due", -50.0, "but is not sure of it"),
         ("SELECT student FROM loan WHERE device_price > 1000", -1.0, "which finds nothing"),
+        ("SELECT student FROM loan WHERE device LIKE '%x%'", -1.0, "which finds nothing"),
         ("SELECT wings FROM loan", -1.0, "nothing that can be read (unparsed: loan has no column"),
         ("SELECT SUM(student) FROM loan", -1.0, "nothing that can be read (unparsed:"),
     ],

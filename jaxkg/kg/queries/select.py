@@ -40,6 +40,10 @@ _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
 
+class NothingLike(JaxkgError):
+    """A SELECT that can be read and finds nothing: nothing is LIKE what it says."""
+
+
 @dataclasses.dataclass(frozen=True)
 class _Item:
     """What is selected or ordered by: a column, none of `*`, and how much of it."""
@@ -73,6 +77,7 @@ class SelectReader:
         """The query graph of a SELECT.
 
         Raises:
+            NothingLike: nothing in a column is LIKE what it says.
             JaxkgError: it is none, names a table, a column or a value that is not there, or asks
                 for what is not read; says which.
         """
@@ -346,7 +351,7 @@ class _Reading:
                 return self._on(node, column, start, denied)
             rows = self.relational.cells.like(column, self.table, text)
             if not rows:
-                raise JaxkgError(f"nothing of {column.name} is like {text!r}")
+                raise NothingLike(f"nothing of {column.name} is like {text!r}")
             return self._among(node, column, [self.kg.entity_ids[row] for row in rows], denied)
         if self._take("between"):
             low = self._next()

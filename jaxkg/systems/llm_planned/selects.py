@@ -84,7 +84,9 @@ class LLMSelects(QuestionAnswering):
         notes = tuple(filter(None, (written.note, outcome.note)))
         if written.query is None:
             failed = f"{outcome.error}: {outcome.detail}"
-            why = f"planning failed ({failed})" if outcome.error else "the model writes no SELECT"
+            wrote = "what the model wrote finds nothing" if written.sql.strip() else ""
+            wrote = f"planning failed ({failed})" if outcome.error else wrote
+            why = wrote or "the model writes no SELECT"
             return Answer(
                 question.text,
                 abstained=why,
