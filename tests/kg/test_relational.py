@@ -151,6 +151,8 @@ def test_first_rows_groups_and_several_columns(fleet):
         ("DROP TABLE vessel", "no SELECT"),
         ("SELECT name FROM ships", "no table 'ships'; there are vessel"),
         ("SELECT weight FROM vessel", "no column 'weight'"),
+        ("SELECT lenght FROM vessel", "no column 'lenght'; nearest: 'length'"),
+        ("SELECT name FROM vessel WHERE town = 'St Ive'", "called 'St Ive'; nearest: 'St Ives'"),
         ("SELECT name FROM vessel WHERE town = 'York'", "nothing of town is called 'York'"),
         ("SELECT name FROM vessel JOIN town ON 1 = 1", "a join"),
         ("SELECT name FROM vessel WHERE length = (SELECT 1)", "a query within a query"),

@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.names import nearest
 from jaxkg.kg.relational import NAME, Column, Relational, Table
 
 _TOKEN = re.compile(
@@ -408,7 +409,8 @@ class _Reading:
                 for row in self.relational.cells.matches(column, self.table, word)
             )
         if not rows:
-            raise JaxkgError(f"nothing of {column.name} is called {text!r}")
+            names = [*map(self.kg.name, self.relational.cells.ends(column, self.table))]
+            raise JaxkgError(f"nothing of {column.name} is called {text!r}{nearest(text, names)}")
         return [self.kg.entity_ids[row] for row in rows]
 
     def _among(self, node: q.Node, column: Column, ids: Sequence[str], denied: bool) -> q.Node:
@@ -465,7 +467,8 @@ class _Reading:
         if column is None and name.lower() == NAME:
             return Column(NAME, (), "text", (), False)
         if kind != "word" or column is None:
-            raise JaxkgError(f"{self.table.name} has no column {name!r}")
+            like = nearest(name, [*self.table.columns])
+            raise JaxkgError(f"{self.table.name} has no column {name!r}{like}")
         return column
 
     def _from(self) -> Table:
