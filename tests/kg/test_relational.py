@@ -702,3 +702,18 @@ def test_what_a_pattern_takes_is_read(films, fleet, data):
 
     text = data.draw(st.from_regex(select_pattern(relational.tables, values), fullmatch=True))
     assert not text or not (why := fault(reader, text)) or "is like" in why, (text, why)
+
+
+def test_a_text_names_what_is_called_so_its_singular_and_by_a_rare_word():
+    facts = [(name, "kind", kind) for name, kind in (("Sabrina Geiger", "coil"), ("Bo", "fan"))]
+    facts += [(f"Thing {at}", "kind", "fan") for at in range(5)]
+    cells = Relational(QuerySets(KnowledgeGraph.from_triples(facts))).cells
+    [table] = Relational(cells.sets).tables
+    name, kind = table.columns["name"], table.columns["kind"]
+    assert cells.named(kind, table, "who has the coils?") == ("coil",)
+    assert cells.named(name, table, "where is Sabrina, and which thing?") == ("Sabrina",)
+    assert cells.named(name, table, "where is sabrina geiger") == (
+        "sabrina",
+        "Sabrina Geiger",
+        "geiger",
+    )

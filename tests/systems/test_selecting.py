@@ -157,6 +157,7 @@ def test_the_model_chooses_a_reading_only_where_it_does_not_write_or_is_always_a
     asked = "What is the price of the Orion lamp?"
     for wishes, ask, question in (((), "unsure", STRANGE), ((), "always", asked)):
         system, _, backend = build("reader", writes(""), *wishes, ask=ask)
+        assert ask == "always" or system.inner.settings.certain == 0, "it is always certain"
         system.ask(question)
         stages = [request.stage for request in backend.requests]
         assert ("choose" in stages) == (ask == "always")
