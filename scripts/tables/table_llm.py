@@ -84,51 +84,42 @@ class Experiment(NamedTuple):
 
 
 _ZERO = {"query": "text"}
+_READER = (
+    Arm("reader", "reader", ask=None),
+    Arm("reader, model where unsure", "reader"),
+)
+_CHOOSES = Arm("reader, model chooses alone", "reader", {"judge.write": "false"})
+_SELECT = Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"})
 _ALONE = (Arm("model alone", "alone"), Arm("chain of thought", "cot"))
 EXPERIMENTS = {
     "user": Experiment(
         ("geoquery",),
         135,
-        (
-            Arm("reader", "reader", ask=None),
-            Arm("reader, model where unsure", "reader"),
-            Arm("reader, model chooses alone", "reader", {"judge.write": "false"}),
-            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
-        ),
+        (*_READER, _CHOOSES, _SELECT),
         linked=True,
     ),
     "plans": Experiment(
         ("geoquery",),
         40,
         (
-            Arm("reader", "reader", ask=None),
-            Arm("reader, model where unsure", "reader"),
+            *_READER,
             Arm("reader, model always", "reader", ask="always"),
             Arm("llm-planned, paths", "llm-planned"),
             Arm("llm-planned, steps", "llm-planned", {"ask": "steps"}),
-            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
+            _SELECT,
         ),
         linked=True,
     ),
     "files": Experiment(
         ("public_files",),
         60,
-        (
-            Arm("reader", "reader", ask=None),
-            Arm("reader, model where unsure", "reader"),
-            Arm("reader, model chooses alone", "reader", {"judge.write": "false"}),
-            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
-        ),
+        (*_READER, _CHOOSES, _SELECT),
         linked=True,
     ),
     "ck25": Experiment(
         ("ck25",),
         50,
-        (
-            Arm("reader", "reader", ask=None),
-            Arm("reader, model where unsure", "reader"),
-            Arm("llm-planned, SELECT", "llm-planned", {"ask": "sql"}),
-        ),
+        (*_READER, _SELECT),
         linked=True,
     ),
     "planning": Experiment(
