@@ -78,9 +78,7 @@ class TripleEncoder:
         codes = [self._entities[name] for name in heads if name in self._entities]
         table = np.concatenate(self._chunks)
         stays = ~np.isin(table[:, 0], codes)
-        if self._sources:
-            self._sources += [""] * (self._rows - len(self._sources))
-            self._sources = [self._sources[row] for row in np.flatnonzero(stays).tolist()]
+        self._only_sources(np.flatnonzero(stays))
         self._only_used(table[stays])
         self._only_related()
         return len(stays) - self._rows
@@ -142,9 +140,7 @@ class TripleEncoder:
         ends = ends if len(ends) else np.zeros(1, np.int32)  # nothing is taken from it
         tails = np.where(parted[rows], ends[np.maximum(at, 0)], table[rows, 2])
         table = np.stack([table[rows, 0], table[rows, 1], tails], axis=1).astype(np.int32)
-        if self._sources:
-            self._sources += [""] * (self._rows - len(self._sources))
-            self._sources = [self._sources[row] for row in rows.tolist()]
+        self._only_sources(rows)
         self._only_used(table)
 
     def ends(self, first: int = 0, last: int | None = None) -> set[str]:
@@ -171,6 +167,12 @@ class TripleEncoder:
         self._entities = {names[code]: row for row, code in enumerate(left.tolist())}
         table[:, ::2] = rank[table[:, ::2]]
         self._chunks, self._rows = [table], len(table)
+
+    def _only_sources(self, rows: np.ndarray) -> None:
+        """Take the sources of these rows, in their order, where there are any."""
+        if self._sources:
+            self._sources += [""] * (self._rows - len(self._sources))
+            self._sources = [self._sources[row] for row in rows.tolist()]
 
     def _only_related(self) -> None:
         """Keep the relations that triples have."""

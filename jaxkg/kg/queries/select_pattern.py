@@ -76,12 +76,8 @@ class _Pattern:
         self.groups = [column.name for column in plain if column.path]
         texts = [column for column in plain if column.kind == "text"]
         self.above = [column for column in table.columns.values() if column.closure]
-        self.named = [
-            f"{_any(names)} = {beside}" for names, beside in _beside(table, texts, values)
-        ]
-        self.high = [
-            f"{_any(names)} = {beside}" for names, beside in _beside(table, self.above, values)
-        ]
+        self.named = _beside(table, texts, values)
+        self.high = _beside(table, self.above, values)
 
     def has_value(self, kind: str) -> bool:
         """Whether something is named that has such values, or can be counted."""
@@ -90,7 +86,7 @@ class _Pattern:
     def value(self, kind: str) -> str:
         """SELECTs of one value, or one count, of what is called so."""
         item = r"COUNT\(\*\)" if kind == "count" else _any(self.of[kind])
-        condition = _either(self.named)
+        condition = _either([f"{columns} = {beside}" for columns, beside in self.named])
         return f"SELECT {item} FROM {self.name} WHERE {condition}( AND {condition})?"
 
     @property
@@ -139,13 +135,12 @@ class _Pattern:
             if self.of[kind]:
                 columns = _any(self.of[kind])
                 conditions.append(f"{columns} {_SIGN} ({written}|{columns})")
-        conditions += [each.replace(" = ", " !?= ", 1) for each in self.named]
-        return _either([*conditions, *self.high])
+        conditions += [f"{columns} !?= {beside}" for columns, beside in self.named]
+        conditions += [f"{columns} = {beside}" for columns, beside in self.high]
+        return _either(conditions)
 
 
-def _beside(
-    table: Table, columns: Iterable[Column], values: Values
-) -> Iterable[tuple[list[str], str]]:
+def _beside(table: Table, columns: Iterable[Column], values: Values) -> list[tuple[str, str]]:
     """Columns with what may stand beside them; those with the same values together."""
     groups: dict[str, list[str]] = defaultdict(list)
     for column in columns:
@@ -154,7 +149,7 @@ def _beside(
             groups[_TEXT].append(column.name)
         elif written := [_written(text) for text in allowed if _plain(text)]:
             groups[f"'({'|'.join(written)})'"].append(column.name)
-    return [(names, beside) for beside, names in groups.items()]
+    return [(_any(names), beside) for beside, names in groups.items()]
 
 
 def _plain(text: str) -> bool:

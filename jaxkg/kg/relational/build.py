@@ -20,7 +20,7 @@ from jaxkg import query as q
 from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.relational.cells import Cells
+from jaxkg.kg.relational.cells import FEW, LONGEST, Cells
 from jaxkg.kg.relational.table import NAME, Column, Table
 from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
 from jaxkg.limits import shortened
@@ -35,7 +35,7 @@ _UNIT = re.compile(r"\b(?:units?|currency)\b|unit ?code|currency ?code")
 """What vocabularies call the unit of an amount."""
 _TOLD = 3
 """Classes that a table is called by, at most."""
-_LISTED, _SHOWN, _LONGEST = 8, 3, 30
+_SHOWN = 3
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
 many of these are."""
@@ -427,10 +427,10 @@ class Relational:
         told_as = self.cells.date_of if kind == "date" else self.kg.name
         names = dict.fromkeys(told_as(end) for end in ends[:_SAMPLE] if self.kg.has_name(end))
         values = [*names]
-        listed = len(values) <= _LISTED and len(ends) <= _SAMPLE
-        listed &= all(len(value) <= _LONGEST for value in values) and kind == "text"
+        listed = len(values) <= FEW and len(ends) <= _SAMPLE
+        listed &= all(len(value) <= LONGEST for value in values) and kind == "text"
         shown = values if listed else values[:_SHOWN]
-        told_of = () if len(path) > 1 else tuple(shortened(v)[:_LONGEST] for v in shown)
+        told_of = () if len(path) > 1 else tuple(shortened(v)[:LONGEST] for v in shown)
         return Column(name, path, kind, told_of, listed)
 
     def _among(self, nodes: np.ndarray) -> np.ndarray:

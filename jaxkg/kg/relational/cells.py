@@ -15,7 +15,7 @@ from jaxkg.kg.queries.windows import NONE
 from jaxkg.kg.relational.table import Column, Table
 from jaxkg.words import singular
 
-_FEW, _LONGEST = 8, 30
+FEW, LONGEST = 8, 30
 """Values of a column that are listed whole, and letters of the longest."""
 _WILD = 8
 _PHRASE, _RARE = 8, 3
@@ -46,10 +46,10 @@ class Cells:
     def few(self, column: Column, table: Table) -> tuple[str, ...]:
         """The names of all that a column has, where these are few and short, else none."""
         ends = self.ends(column, table)
-        if len(ends) > _FEW:
+        if len(ends) > FEW:
             return ()
         names = tuple(dict.fromkeys(map(self.kg.name, sorted(ends))))
-        return names if all(len(name) <= _LONGEST for name in names) else ()
+        return names if all(len(name) <= LONGEST for name in names) else ()
 
     def matches(
         self, column: Column, table: Table, text: str, *, whole: bool = False
