@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from jaxkg import query as q
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
 from jaxkg.errors import JaxkgError
@@ -30,9 +31,15 @@ class Selects:
         (['1979'], 'Alien, year: 1979')
     """
 
-    def __init__(self, kg: KnowledgeGraph) -> None:
-        """Take a graph; its tables are made when they are first asked for."""
-        self.sets = QuerySets(kg)
+    def __init__(self, kg: KnowledgeGraph, sets: QuerySets | None = None) -> None:
+        """Take a graph, and its sets where they are at hand; tables are made when asked for."""
+        self.sets = QuerySets(kg) if sets is None else sets
+        self.relational = Relational(self.sets)
+
+    @property
+    def able(self) -> bool:
+        """Whether the graph can be told as tables."""
+        return 0 < self.sets.kg.num_relations <= MOST_RELATIONS
 
     @functools.cached_property
     def reader(self) -> SelectReader:
@@ -41,10 +48,10 @@ class Selects:
         Raises:
             JaxkgError: the graph has no relation, or too many for tables.
         """
-        count = self.sets.kg.num_relations
-        if not 0 < count <= MOST_RELATIONS:
+        if not self.able:
+            count = self.sets.kg.num_relations
             raise JaxkgError(f"{count:,} relations make no tables; 1 to {MOST_RELATIONS:,} do")
-        return SelectReader(Relational(self.sets))
+        return SelectReader(self.relational)
 
     def tables(self, question: str = "", encode: Encode | None = None) -> tuple[Table, ...]:
         """The tables; of a question, with the columns that it most likely needs.
@@ -52,18 +59,28 @@ class Selects:
         Raises:
             JaxkgError: see `reader`.
         """
-        relational = self.reader.relational
+        relational = self.reader.relational  # which refuses graphs of too many relations
         if not question.strip():
             return relational.tables
         return relational.projected(question, encode, tokens=_TOKENS)
 
-    def answer(self, sql: str) -> Answer:
-        """Execute a SELECT, and cite what it finds.
+    def query(self, sql: str) -> q.Query:
+        """The query graph of a SELECT.
 
         Raises:
+            NothingLike: see `SelectReader.read`.
             JaxkgError: it cannot be read, or cannot be executed; says why.
         """
         query = self.reader.read(sql)
         if wrong := refusal(self.sets.values, query):
             raise JaxkgError(wrong)
+        return query
+
+    def answer(self, sql: str) -> Answer:
+        """Execute a SELECT, and cite what it finds.
+
+        Raises:
+            JaxkgError: see `query`.
+        """
+        query = self.query(sql)
         return query_answer(self.sets, query, self.sets.execute(query), question=sql)

@@ -8,6 +8,7 @@ from these lines, which import nothing: the command starts without its heavy par
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 from collections.abc import Callable, Sequence
 from importlib import metadata
@@ -235,18 +236,17 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> tuple[Any, dict[str, 
             return built, marks
         from jaxkg.systems.offered import OfferedQA
 
-        offered = OfferedQA(built, parts.kg, parts.backend, offers, repair=parts.repair)
+        asked = functools.partial(OfferedQA, built, parts.kg, parts.backend, repair=parts.repair)
         if not offers.write or entry.name != "reader":
-            return offered, marks
+            return asked(offers), marks
         from jaxkg.systems.selecting import SelectedQA, SelectWriter
 
         writer = SelectWriter(built.sets, parts.backend, built.encoder, repair=parts.repair)
-        if not writer.able:
-            return offered, marks
+        if not writer.selects.able:
+            return asked(offers), marks
         # Of 475 questions the choice alone made seven right and eight wrong.
-        written = dataclasses.replace(offers, certain=0.0)
-        offered = OfferedQA(built, parts.kg, parts.backend, written, repair=parts.repair)
-        return SelectedQA(offered, writer, offers.likely), marks
+        inner = asked(dataclasses.replace(offers, certain=0.0))
+        return SelectedQA(inner, writer, offers.likely), marks
     return built, {}
 
 

@@ -15,14 +15,13 @@ from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.selecting import SelectReply, SelectWanted, ask_selects
 from jaxkg.answer import Answer
 from jaxkg.cite.queries import query_answer
-from jaxkg.cite.selects import MOST_RELATIONS
+from jaxkg.cite.selects import Selects
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
-from jaxkg.kg.queries.rules import refusal
-from jaxkg.kg.queries.select import NothingLike, SelectReader
+from jaxkg.kg.queries.select import NothingLike
 from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
-from jaxkg.kg.relational import Column, Relational, Table
+from jaxkg.kg.relational import Column, Table
 from jaxkg.kg.typed_schema import Encode
 from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
@@ -93,17 +92,8 @@ class SelectWriter:
     ) -> None:
         self.sets, self.backend, self.encode = sets, backend, encode
         self.tokens, self.repair = tokens, repair
-        self.relational = Relational(sets)
-
-    @functools.cached_property
-    def reader(self) -> SelectReader:
-        """Reads what is written; the tables are made when it is first asked for."""
-        return SelectReader(self.relational)
-
-    @property
-    def able(self) -> bool:
-        """Whether the graph can be told as tables."""
-        return 0 < self.sets.kg.num_relations <= MOST_RELATIONS
+        self.selects = Selects(sets.kg, sets)
+        self.relational = self.selects.relational
 
     def write(
         self, questions: Sequence[tuple[str, str]], links: Sequence[Sequence[Link]]
@@ -138,14 +128,11 @@ class SelectWriter:
             if not reply.sql.strip():
                 return None
             try:
-                query = self.reader.read(reply.sql)
+                queries[place] = self.selects.query(reply.sql)
             except NothingLike:
                 return None
             except JaxkgError as error:
                 return str(error)
-            if wrong := refusal(self.sets.values, query):
-                return wrong
-            queries[place] = query
             return None
 
         outcomes = ask_selects(self.backend, wanted, check=check, repair=self.repair)

@@ -11,6 +11,7 @@ from jaxkg.adjudicate.calls import selecting
 from jaxkg.adjudicate.calls.selecting import SelectReply
 from jaxkg.adjudicate.reading.parse import parse
 from jaxkg.adjudicate.requests import Reply
+from jaxkg.cite import selects
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.registry import build_system, faults
 from jaxkg.kg import KnowledgeGraph
@@ -19,7 +20,6 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.relational import Relational
 from jaxkg.records import Question
 from jaxkg.settings import wishes_from
-from jaxkg.systems import selecting as systems_selecting
 from jaxkg.systems.parts import Parts
 
 LOANS = [
@@ -169,7 +169,7 @@ def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
     answer = system.ask("What is the price of the Orion lamp?")
     assert [entity.name for entity in answer.entities] == ["40"]
     assert backend.requests == []
-    assert "reader" not in vars(system.writer), "no tables are made for what is answered"
+    assert "reader" not in vars(system.writer.selects), "no tables are made for what is answered"
     silent, _, asked = build("reader", writes("SELECT due FROM loan"), "judge.write=false")
     assert silent.ask(STRANGE).abstained
     assert asked.requests == []
@@ -179,7 +179,7 @@ def test_nothing_is_written_for_what_is_answered_or_where_it_is_not_wished():
 
 
 def test_graphs_of_too_many_relations_are_no_tables(monkeypatch):
-    monkeypatch.setattr(systems_selecting, "MOST_RELATIONS", KG.num_relations - 1)
+    monkeypatch.setattr(selects, "MOST_RELATIONS", KG.num_relations - 1)
     system, _, backend = build("reader", writes("SELECT due FROM loan"))
     assert system.ask(STRANGE).abstained
     asks, _, _ = build("llm-planned", writes("SELECT due FROM loan"), "ask=sql")

@@ -36,7 +36,7 @@ class LLMSelects(QuestionAnswering):
         planned = self.planned
         sets, repair = QuerySets(planned.kg), planned.settings.repair
         writer = SelectWriter(sets, planned.backend, planned.encoder, repair=repair)
-        if not writer.able:
+        if not writer.selects.able:
             count = planned.kg.num_relations
             raise JaxkgError(f"ask=sql: {count:,} relations make no tables; leave it out")
         return writer
@@ -84,9 +84,12 @@ class LLMSelects(QuestionAnswering):
         notes = tuple(filter(None, (written.note, outcome.note)))
         if written.query is None:
             failed = f"{outcome.error}: {outcome.detail}"
-            wrote = "what the model wrote finds nothing" if written.sql.strip() else ""
-            wrote = f"planning failed ({failed})" if outcome.error else wrote
-            why = wrote or "the model writes no SELECT"
+            if outcome.error:
+                why = f"planning failed ({failed})"
+            elif written.sql.strip():
+                why = "what the model wrote finds nothing"
+            else:
+                why = "the model writes no SELECT"
             return Answer(
                 question.text,
                 abstained=why,
