@@ -38,7 +38,7 @@ class Selects:
 
     @property
     def able(self) -> bool:
-        """Whether the graph can be told as tables."""
+        """Whether the graph has few enough relations for tables, and any."""
         return 0 < self.sets.kg.num_relations <= MOST_RELATIONS
 
     @functools.cached_property
