@@ -29,6 +29,7 @@ from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.adjusted import goes_on, in_place, summed, unadded, with_closures
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
+from jaxkg.systems.reader.sets.titles import Titles
 from jaxkg.systems.reader.sets.unfit import contradicted, has_rival
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.twofold import together, two_questions
@@ -135,6 +136,7 @@ class Reader(QuestionAnswering):
         self._kept = kept_views(settings.without)
         encoder = readings.vectors.encoder
         states = token_encoder(encoder) if weights.pair and weights.is_for(encoder) else None
+        self._titles = Titles(readings.find)
         self._pair = None
         if states is not None and weights.pair is not None and settings.choose == "pair":
             self._pair = PairScorer(self.kg, states, weights.pair)
@@ -226,7 +228,7 @@ class Reader(QuestionAnswering):
             sentence = parts[scores[best].argmax()]
         plain = in_place(Seen(asked, found, seen, scores, sentence))
         every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
-        return summed(every, self.readings.find, self.sets)
+        return self._titles.projected(summed(every, self.readings.find, self.sets))
 
     def standard(self, seen: np.ndarray) -> np.ndarray:
         """[C, F] views of readings as the ranker takes them."""
@@ -380,7 +382,7 @@ class Reader(QuestionAnswering):
             answer = Answer(question.text, topics=topics, abstained=why)
         else:
             best, *others = understood.readings
-            query = best.candidate.query
+            query = self._titles.query(understood.asked, best.candidate)
             result = self.sets.execute(query)
             answer = query_answer(
                 self.sets, query, result, question=question.text, topics=topics, most=_CITED

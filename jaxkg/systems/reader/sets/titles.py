@@ -1,0 +1,137 @@
+"""Rows that codes call, answered by a column: what a question's noun names, or what titles a row.
+
+"Which lender lent the clock" asks for no loan L2021-002, and who asks which loans are overdue has
+more from the titles of their objects than from their codes alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from jaxkg.cached import cached_method
+from jaxkg.kg.files.tables.keys import KEY
+from jaxkg.kg.queries.rules import refusal
+from jaxkg.query import Calculation, Column, Compared, Count, Exists, Query, Rows, Step, Total
+from jaxkg.systems.reader.sets.candidate import Asked, Candidate
+from jaxkg.systems.reader.sets.candidates import Candidates
+from jaxkg.systems.reader.sets.labels import folded_words
+from jaxkg.systems.reader.views import Seen
+from jaxkg.words import singular
+
+_LOOKED_AT = 8
+"""Best readings that are looked at for rows."""
+_SAMPLE = 20
+"""Names that are looked at for codes."""
+_ROWS = 2_000
+"""Rows of a class that are looked at for a title."""
+_HAVE = 0.9
+"""Share of rows that have a column which titles them."""
+_APART = 0.4
+"""Share of rows with different ends of it, at least; one with a digit counts half."""
+_LONGEST = 80
+"""Mean length of titles, in characters."""
+_VALUES = Count | Total | Exists | Compared | Calculation | Rows
+
+
+class Titles:
+    """The columns that rows without names of their own are answered by.
+
+    Args:
+        find: over the graph.
+    """
+
+    def __init__(self, find: Candidates) -> None:
+        self.find, self.kg, self.vocabulary = find, find.kg, find.vocabulary
+
+    def projected(self, seen: Seen) -> Seen:
+        """The same, where the best readings lead to rows by the column that the noun names."""
+        found, noun = list(seen.found), _first_run(seen.asked.cues.noun)
+        told = {singular(seen.asked.cues.words.folded[place]) for place in noun}
+        if not told or not KEY.isdisjoint(told):
+            return seen
+        for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
+            kinds = self._rows(found[place])
+            named = any(kind.kind in kinds and kind.last in noun for kind in seen.asked.classes)
+            columns = [code for kind in kinds for code in self._columns(kind)]
+            columns = [] if named else [c for c in columns if not told.isdisjoint(self._label(c))]
+            if columns:
+                title = self._title(kinds)
+                found[place] = self._step(found[place], title if title in columns else columns[0])
+        return dataclasses.replace(seen, found=found)
+
+    def query(self, asked: Asked, candidate: Candidate) -> Query:
+        """What a reading means, rows with their titles beside their codes."""
+        words = asked.cues.words.folded
+        title = self._title(self._rows(candidate))
+        if title < 0 or any(words[place] in KEY for place in asked.cues.noun):
+            return candidate.query
+        query = Rows(candidate.node, (Column((self.kg.relation_name(title),)),))
+        return candidate.query if refusal(self.find.sets.values, query) else query
+
+    def _step(self, candidate: Candidate, code: int) -> Candidate:
+        query = Step(candidate.node, (self.kg.relation_name(code),))
+        if refusal(self.find.sets.values, query):
+            return candidate
+        ends = self.find.sets.derive(query).nodes
+        relations = (*candidate.relations, code)
+        return candidate._replace(query=query, ends=ends, relations=relations, last=code)
+
+    def _rows(self, candidate: Candidate) -> tuple[int, ...]:
+        """Classes of the rows that a reading leads to; none where it leads to anything else."""
+        if candidate.result or candidate.wanting or isinstance(candidate.query, _VALUES):
+            return ()
+        if not self._are_codes(candidate.ends):
+            return ()
+        some = [self.vocabulary.kinds_of(end) for end in candidate.ends[:_SAMPLE].tolist()]
+        kinds = self.find.end_classes(candidate) if all(some) else ()
+        return kinds or tuple({kind for each in some for kind in each} if all(some) else ())
+
+    def _label(self, code: int) -> set[str]:
+        labels = self.find.wordings(code)
+        return {singular(word) for label in labels for word in folded_words(label)}
+
+    def _are_codes(self, nodes: np.ndarray) -> bool:
+        names = map(self.kg.name, nodes[:_SAMPLE].tolist())
+        return all(" " not in name and any(map(str.isdigit, name)) for name in names)
+
+    @cached_method
+    def _columns(self, kind: int) -> tuple[int, ...]:
+        """Relation codes of what a row of a class has one of, but for numbers and days."""
+        vocabulary = self.vocabulary
+        codes = [code for code in sorted(vocabulary.had(kind)) if code < self.kg.num_relations]
+        things = [code for code in codes if vocabulary.ends_kind(code) == "thing"]
+        return tuple(c for c in things if vocabulary.functional(c) and not vocabulary.truths(c))
+
+    @cached_method
+    def _title(self, kinds: tuple[int, ...]) -> int:
+        """The relation code that says best what each row of some classes is; -1 for none."""
+        if not kinds:
+            return -1
+        rows = np.unique(np.concatenate([self.vocabulary.classes[k][:_ROWS] for k in kinds]))
+        codes = set.intersection(*(set(self._columns(kind)) for kind in kinds))
+        shares = {code: self._apart(rows, code) for code in sorted(codes)}
+        best = max(shares, key=lambda code: shares[code], default=-1)
+        return best if best >= 0 and shares[best] >= _APART else -1
+
+    def _apart(self, rows: np.ndarray, code: int) -> float:
+        """Share of rows that a column tells from one another in words; 0 where it has too few of
+        them, addresses, codes or long texts."""
+        some, ends = self.vocabulary.around.pairs(rows, code)
+        distinct = np.unique(ends)
+        if len(some) < _HAVE * len(rows) or self._are_codes(distinct):
+            return 0.0
+        names = [self.kg.name(end) for end in distinct[:_SAMPLE].tolist()]
+        if any("@" in name or "://" in name for name in names):
+            return 0.0
+        if sum(map(len, names)) > _LONGEST * len(names):
+            return 0.0
+        numbered = sum(any(map(str.isdigit, name)) for name in names)
+        return len(distinct) / len(rows) * (1 - numbered / len(names) / 2)
+
+
+def _first_run(places: Sequence[int]) -> Sequence[int]:
+    """The first of places that follow one another."""
+    return [place for at, place in enumerate(places) if place == places[0] + at]

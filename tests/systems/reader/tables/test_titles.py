@@ -1,0 +1,85 @@
+"""Rows that codes call, answered by the column that a question asks for."""
+
+import pytest
+
+from jaxkg.cite import check
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.systems.reader.settings import ReaderSettings
+from jaxkg.systems.reader.system import Reader
+from jaxkg.text.hashing import HashingEncoder
+
+_LOANS = """
+L2021-001,Bronze Head of a Youth,Holmwood Trust,City Gallery,12000,returned
+L2021-002,View of the Estuary,R. Pemberton,City Gallery,8500,returned
+L2021-003,Delft Tile Panel,Holmwood Trust,Ashby Museum,2300,returned
+L2021-004,Silver Porringer,Margaret Soames,Ashby Museum,6400,overdue
+L2021-005,Portrait of Anne Lyle,R. Pemberton,Weston Hall,27500,out
+L2021-006,Marble Relief,Ada Brook,City Gallery,45000,overdue
+"""
+_COLUMNS = ("object title", "lender", "borrower", "insured value", "status")
+
+
+def reader_of(text, columns, kind):
+    facts = []
+    for line in text.strip().splitlines():
+        row, *cells = line.split(",")
+        facts.append((row, "type", kind))
+        facts += [(row, column, cell) for column, cell in zip(columns, cells)]
+    kg = KnowledgeGraph.from_triples(facts)
+    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+
+
+@pytest.fixture(scope="module")
+def loans():
+    return reader_of(_LOANS, _COLUMNS, "loan")
+
+
+def told(reader, question):
+    answer = reader.ask(question)
+    assert check(reader.kg, answer) == ()
+    return sorted(" ".join((entity.name, *entity.cells)) for entity in answer.entities)
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which objects are overdue?", ["Marble Relief", "Silver Porringer"]),
+        ("Which object has the highest insured value?", ["Marble Relief"]),
+        ("What did Ada Brook lend to City Gallery?", ["L2021-006 Marble Relief"]),
+        ("Which loans are overdue?", ["L2021-004 Silver Porringer", "L2021-006 Marble Relief"]),
+        ("Which loan has the highest insured value?", ["L2021-006 Marble Relief"]),
+        ("Which loan number has the highest insured value?", ["L2021-006"]),
+        ("What is the status of Marble Relief?", ["overdue"]),
+    ],
+)
+def test_rows_are_answered_by_what_is_asked_for(loans, question, answers):
+    assert told(loans, question) == answers
+
+
+def test_rows_with_names_are_what_is_asked_for():
+    named = _LOANS
+    for place in range(1, 7):
+        named = named.replace(f"L2021-00{place}", f"loan {'abcdef'[place - 1]}")
+    reader = reader_of(named, _COLUMNS, "loan")
+    assert told(reader, "What is overdue?") == ["loan d", "loan f"]
+
+
+def test_rows_of_several_classes_have_the_title_that_all_have():
+    text = _LOANS.strip().splitlines()
+    facts = []
+    for place, line in enumerate(text):
+        row, *cells = line.split(",")
+        facts.append((row, "type", "loan" if place % 2 else "deposit"))
+        facts += [(row, column, cell) for column, cell in zip(_COLUMNS, cells)]
+    kg = KnowledgeGraph.from_triples(facts)
+    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    expected = ["L2021-001 Bronze Head of a Youth", "L2021-002 View of the Estuary"]
+    assert told(reader, "What has the borrower City Gallery and is returned?") == expected
+
+
+def test_a_column_of_codes_or_of_few_values_titles_nothing():
+    columns = ("shelf code", "keeper", "condition")
+    text = "\n".join(f"B{n}00,S{n}1,{'Ann' if n % 2 else 'Bo'},good" for n in range(1, 7))
+    reader = reader_of(text, columns, "box")
+    assert told(reader, "What is kept by Bo?") == ["B200", "B400", "B600"]
+    assert told(reader, "Which boxes have the keeper Bo?") == ["B200", "B400", "B600"]
