@@ -21,6 +21,7 @@ from jaxkg.kg.files.textfile import BadLines, Progress, existing
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.mapping import apply_mapping, mapping_beside, read_mapping
 from jaxkg.kg.names import NameCollector
+from jaxkg.kg.queries.amounts import amount_names
 from jaxkg.kg.queries.columns import likely_column
 from jaxkg.words import singular
 
@@ -139,14 +140,22 @@ def read_graph(
         why = f"; {reading}" if reading else ""
         raise JaxkgError(f"{path}: no triples in it (read as {chosen.name}{why})")
     _name(found, given, encoder.relations)
-    graph = KnowledgeGraph.from_encoded(
-        encoder.finish(),
-        names=found.display,
-        aliases=found.aliases,
-        skipped=bad.messages,
-        relation_names=found.relations,
-        meanings=intake.meanings,
-    )
+    encoded = encoder.finish()
+
+    def named() -> KnowledgeGraph:
+        return KnowledgeGraph.from_encoded(
+            encoded,
+            names=found.display,
+            aliases=found.aliases,
+            skipped=bad.messages,
+            relation_names=found.relations,
+            meanings=intake.meanings,
+        )
+
+    graph = named()
+    if amounts := amount_names(graph):
+        found.display |= amounts
+        graph = named()
     if on_reading and reading:
         on_reading(f"{path}: {reading}; {graph.num_triples:,} facts")
     if left_out is not None:

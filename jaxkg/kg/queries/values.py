@@ -23,7 +23,7 @@ from __future__ import annotations
 import bisect
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -33,6 +33,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.qualifiers import Statements
+from jaxkg.kg.queries.amounts import Amount, amount_of
 from jaxkg.kg.queries.columns import (
     NEARLY_ALL,
     are_counts,
@@ -82,6 +83,7 @@ class Values:
             (of a date its first and last day, else twice the rank), NONE where there is no value.
             Numbers are ranked exactly, unit by unit.
         units: texts of the units of every relation's numbers, converted where they were several.
+        amounts: relations to things that are but numbers with a unit, which are numbers, too.
         clocks: relations whose dates are times of day.
         sound: relations to step along, and dates to step at, that were found sound: looked at once.
         typed, told: whether values are RDF literals, and whether some are read off names.
@@ -134,6 +136,10 @@ class Values:
                 self.clocks.add(name)
             if kind == "number":
                 columns[name] = [tail for tail in tails.tolist() if tail in numbers]
+        self.amounts = dict(self._amounts(numbers))
+        for name, amount in self.amounts.items():
+            self.relation_kinds[name] = "number"
+            columns[name] = amount.size[:, 0].tolist()
         self._written = {
             name: tuple(sorted({numbers[row][0] for row in rows})) for name, rows in columns.items()
         }
@@ -185,6 +191,19 @@ class Values:
                 if value is not None:
                     stores[kind][row] = value
         return typed
+
+    def _amounts(self, numbers: dict[int, tuple[str, Decimal]]) -> Iterator[tuple[str, Amount]]:
+        """Relations to amounts, and what makes them so; their numbers are added to all."""
+        kinds = {self.kg.relation_code(name): kind for name, kind in self.relation_kinds.items()}
+        measures = {code for code, kind in kinds.items() if kind == "number"}
+        for code, name in enumerate(self.kg.relations if measures else ()):
+            if code in kinds or name in self._overruled:
+                continue
+            amount = amount_of(self.kg, code, measures)
+            if amount is not None and all(end in numbers for end in amount.size[:, 1].tolist()):
+                for node, end in amount.size.tolist():
+                    numbers[node] = amount.unit, numbers[end][1]
+                yield name, amount
 
     def _column(
         self,

@@ -31,8 +31,6 @@ _LETTERS, _NEAR = 4, 0.2
 _ALIKE = 0.5
 """Share of their relations that classes have in common which are kinds of one thing."""
 _SAMPLE = 200
-_UNIT = re.compile(r"\b(?:units?|currency)\b|unit ?code|currency ?code")
-"""What vocabularies call the unit of an amount."""
 _TOLD = 3
 """Classes that a table is called by, at most."""
 _SHOWN = 3
@@ -273,78 +271,37 @@ class Relational:
         if len(kinds) > 1 and not self._by_id:
             for relation in self.schema.types:
                 take(self.schema.names[relation], (self.kg.relations[relation],), [*kinds])
-        beyond = []
+        beyond, amounts = [], self.sets.values.amounts
         for relation, _ in relations.most_common():
             if self._names(heads, relation):
                 continue
             ends = self._tails(heads, relation)
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
-            amount = self._amount(relation, ends)
-            take(label, *self._numbers(path, ends, amount))
+            take(label, path, ends)
             if path[0] in self._hierarchies:
                 take_above(label, path)
-            beyond.append((label, path, ends, amount))
-        for label, path, ends, amount in beyond:
+            beyond.append((label, path, ends))
+        for label, path, ends in beyond:
             own = [end for end in ends if self.schema.headed[end]]
             if 2 * len(own) < len(ends) or not own:
                 continue
-            onwards = self._relations(np.array(own))
+            onwards, amount = self._relations(np.array(own)), amounts.get(path[0])
             for relation, count in onwards.most_common(_MOST_FOLLOWED):
                 if count < _FOLLOWED * len(own):
                     break
                 if self._names(np.array(own), relation):
                     continue
-                if relation == amount:
+                if amount is not None and relation == amount.number:
                     continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])
-                numbers = self._numbers(there, further, self._amount(relation, further))
-                take(f"{label} {self.schema.names[relation]}", *numbers)
+                take(f"{label} {self.schema.names[relation]}", there, further)
         return Table(name, source, len(heads), columns)
-
-    def _numbers(
-        self, path: tuple[str, ...], ends: Sequence[int], amount: int | None
-    ) -> tuple[tuple[str, ...], Sequence[int]]:
-        """A path with what it leads to; of amounts, on to their numbers."""
-        if amount is None:
-            return path, ends
-        return (*path, self.kg.relations[amount]), self._tails(np.array(ends), amount)
-
-    def _amount(self, relation: int, ends: Sequence[int]) -> int | None:
-        """The relation on to the number, where one leads to amounts: "3.72 EUR".
-
-        They are no more than a number with its unit, all have the same, and nothing has two.
-        """
-        nodes = np.array(ends)
-        if not len(nodes) or not self.schema.headed[nodes].all():
-            return None
-        heads = self._facts[relation][np.isin(self._facts[relation][:, 2], nodes), 0]
-        number, unit = self._number_and_unit(self._relations(nodes))
-        if number is None or unit is None or len(distinct(heads)) < len(heads):
-            return None
-        units = self._tails(nodes, unit)
-        if len(units) > 1 or self.schema.headed[units].any():
-            return None
-        names = [self.kg.name(node) for node in nodes[:_SAMPLE].tolist() if self.kg.has_name(node)]
-        called = {_letters(name) for name in names} == {self.kg.name(units[0])}
-        return number if called or _UNIT.search(self.schema.names[unit].lower()) else None
-
-    def _number_and_unit(self, relations: Counter[int]) -> tuple[int | None, int | None]:
-        """The relations of things that have a number, one thing more, and nothing else."""
-        kinds = self.sets.values.relation_kinds
-        numbers = [r for r in relations if kinds.get(self.kg.relations[r]) == "number"]
-        others = [r for r in relations if r not in numbers]
-        if (len(numbers), len(others)) != (1, 1):
-            return None, None
-        return numbers[0], others[0]
 
     def _are_amounts(self, heads: np.ndarray) -> bool:
         """Whether rows are but the numbers of others, in whose columns they stand."""
-        into = self._triples[self._among(heads)[self._triples[:, 2]]]
-        relations = distinct(into[:, 1]).tolist()
-        every = {r: distinct(self._facts[r][:, 2]).tolist() for r in relations}
-        within = len(distinct(into[:, 2])) == len(heads)
-        return within and all(self._amount(r, ends) is not None for r, ends in every.items())
+        amounts = [amount.size[:, 0] for amount in self.sets.values.amounts.values()]
+        return bool(amounts) and bool(np.isin(heads, np.concatenate(amounts)).all())
 
     def _word(self, kinds: Mapping[int, np.ndarray]) -> str:
         """What a table of these classes is called."""
@@ -451,15 +408,6 @@ class Relational:
 
 def _all(kinds: Mapping[int, np.ndarray]) -> np.ndarray:
     return np.concatenate([*kinds.values()])
-
-
-def _letters(text: str) -> str:
-    """What is no number of a text.
-
-    >>> _letters("3,72 EUR"), _letters("Room 12")
-    ('EUR', 'Room')
-    """
-    return re.sub(r"[-\d.,]+", "", text).strip()
 
 
 def _alike(relations: Counter[int], others: Counter[int]) -> bool:
