@@ -61,13 +61,26 @@ def test_numbers_are_added_up(acts, question, meant):
     [
         "What is the average start time?",
         "What is the median fee?",
-        "Which manager has the highest total fee?",
         "Is the total fee on Friday more than 5000?",
         "How many acts do managers have on average?",
     ],
 )
 def test_what_cannot_be_added_up_is_offered_at_most(acts, question):
     assert told(acts, question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "number"),
+    [
+        ("Which manager has the highest total fee?", "Priya Shah", "11900"),
+        ("Which manager has the lowest average fee?", "Rob Pike", "2100"),
+        ("Which stage has the highest total fee?", "Barn", "9800"),
+    ],
+)
+def test_the_first_by_a_sum_is_told_with_it(acts, question, name, number):
+    answer = acts.ask(question)
+    assert check(acts.kg, answer) == ()
+    assert [(entity.name, entity.cells) for entity in answer.entities] == [(name, (number,))]
 
 
 def test_an_average_per_day_is_told_of_every_day(acts):

@@ -59,7 +59,8 @@ class Relation:
     Attributes:
         wordings: label first, then other labels.
         tails: what its tails are: "number", "date", "boolean" or "thing".
-        role: "type", "alias" or "" for an ordinary one.
+        role: "type", "alias", "size" of an amount's number, which is the amount's own; "" for an
+            ordinary one.
     """
 
     wordings: tuple[str, ...]
@@ -109,6 +110,10 @@ class Vocabulary:
             role = role_of(wordings, triples, rows, known=standard)
             self.relations.append(Relation(wordings, tails, role))
         self._keep_types()
+        for amount in self.values.amounts.values():
+            one = self.relations[amount.number]
+            if len(amount.size) == len(self.kg.rows_of(amount.number)):
+                self.relations[amount.number] = dataclasses.replace(one, role="size")
         self.labels = [relation.wordings for relation in self.relations if not relation.role]
         self.labels += self._elsewhere.told.labels if self._elsewhere else []
         self.type_codes = [c for c, r in enumerate(self.relations) if r.role == "type"]

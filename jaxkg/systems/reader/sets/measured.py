@@ -60,7 +60,8 @@ class Measured(Finder):
 
     def _measures(self, code: int) -> bool:
         """Whether a relation leads to what can be put in order, and to more than 0 and 1."""
-        return self.vocabulary.orders(code) and self.vocabulary.truths(code) is None
+        size = self.vocabulary.role(code) == "size"
+        return self.vocabulary.orders(code) and self.vocabulary.truths(code) is None and not size
 
     def fit(self, asked: Asked, code: int, measure: str) -> float:
         """How well a gradable word agrees with a relation of values."""

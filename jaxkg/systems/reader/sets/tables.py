@@ -15,12 +15,14 @@ from jaxkg.query import Column, Entities, Extreme, Having, Node, Rows, Value, Wh
 from jaxkg.systems.reader.language.grades import PLACES, Grade
 from jaxkg.systems.reader.language.lexicon.cue_words import (
     BASE_FORMS,
+    BY,
     COMPARATIVE,
     EACH,
     GRADABLE,
     POSSESSIVE,
     STOP,
 )
+from jaxkg.systems.reader.language.topics import CERTAIN
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
 
@@ -56,15 +58,17 @@ class Tables(MeasuredFinder):
         """
         words = asked.cues.words.folded
         joins = not {*EACH, *POSSESSIVE}.isdisjoint(words) or _JOINED.search(asked.cues.words.text)
-        nth = self._places(asked)
-        if asked.cues.yesno or not (joins or nth):
+        nth, each = self._places(asked), self._before_groups(asked)
+        grade = asked.cues.extreme
+        first = grade is not None and not (grade.adds or grade.counts)
+        adds = first and asked.cues.adds in ("sum", "mean")
+        if asked.cues.yesno or not (joins or nth or adds or each is not None):
             return []
-        results = [
-            table for base in self._bases(asked, readings) for table in self._listed(asked, base)
-        ]
-        each = next((spot for spot, word in enumerate(words) if word in EACH), None)
+        bases = self._bases(asked, readings) if joins or nth else ()
+        results = [table for base in bases for table in self._listed(asked, base)]
         if each is not None:
-            results += self._grouped(asked, each)
+            results += _with_all_names(asked, list(self._grouped(asked, each, readings)))
+        results += self._first_in_sum(asked) if adds else ()
         if nth is not None:
             first, last, said = nth
             for base in map(self.find.class_set, (entry.kind for entry in asked.classes)):
@@ -72,12 +76,22 @@ class Tables(MeasuredFinder):
         results += self._counted(asked, readings)
         return self.find.marked(asked, results)
 
+    def _before_groups(self, asked: Asked) -> int | None:
+        """The place of the word before what each row is of: "per", or "by" of an average."""
+        adds = asked.cues.adds in ("sum", "mean") or asked.cues.count
+        words = EACH | BY if adds else EACH
+        return next((p for p, word in enumerate(asked.cues.words.folded) if word in words), None)
+
     def _bases(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """Sets that columns may be told of: topics, classes, and what is found of things."""
         for topic in self.find.topics(asked):
             if topic.topics[0][1] < 2:
                 yield topic._replace(explained=frozenset())
         yield from map(self.find.class_set, dict.fromkeys(entry.kind for entry in asked.classes))
+        yield from self._sets(asked, readings)
+
+    def _sets(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
+        """The best readings that lead to things, and to some of a class."""
         sets = (
             entry
             for entry in readings
@@ -176,7 +190,9 @@ class Tables(MeasuredFinder):
         fields = {"relations": (code,), "last": code, "legs": legs}
         return base._replace(query=query, explained=explained, ends=ends, **fields)
 
-    def _grouped(self, asked: Asked, each: int) -> Iterator[Candidate]:
+    def _grouped(
+        self, asked: Asked, each: int, readings: Sequence[Candidate]
+    ) -> Iterator[Candidate]:
         """Numbers for each of a class, or for each thing that a relation leads to."""
         after = range(each + 1, each + 1 + _NEAR)
         for mention in asked.classes:
@@ -186,11 +202,28 @@ class Tables(MeasuredFinder):
                 yield from self._per_thing(asked, rows, said)
                 yield from self._first_of_each(asked, mention.kind, (), said)
         kinds = dict.fromkeys(m.kind for m in asked.classes if m.first not in after)
-        for base in map(self.find.class_set, kinds):
+        some = (base for base in self._sets(asked, readings) if base.topics)
+        for base in itertools.chain(map(self.find.class_set, kinds), some):
+            taken = self._taken(asked, base) if base.topics else set[int]()
             for code in self.vocabulary.around.ends(base.ends[:MANY]):
                 words = self._said(asked, code)
-                if words and words <= set(after) and not self.vocabulary.role(code):
+                if words and words <= set(after) - taken and not self.vocabulary.role(code):
                     yield from self._per_end(asked, base, code, words | {each})
+
+    def _first_in_sum(self, asked: Asked) -> Iterator[Candidate]:
+        """The first of a class by a sum or a mean: "the top 3 suppliers by average price"."""
+        grade = asked.cues.extreme
+        assert grade is not None
+        for mention in asked.classes:
+            rows = self.find.class_set(mention.kind)
+            for table in self._per_thing(asked, rows, grade.words.union(mention.words)):
+                query = table.query
+                assert isinstance(query, Rows)
+                own = tuple(column for column in query.columns if column.by in ("sum", "mean"))
+                if len(own) == 1 and not query.having:
+                    ordered = {"order": 1, "largest": grade.largest, "last": grade.most}
+                    first = dataclasses.replace(query, columns=own, **ordered)
+                    yield table._replace(query=first, ends=self.find.sets.execute(first).rows)
 
     def _per_thing(
         self, asked: Asked, rows: Candidate, said: frozenset[int]
@@ -213,17 +246,18 @@ class Tables(MeasuredFinder):
         codes = [(code,) for code in self.vocabulary.around.ends(base.ends[:MANY])]
         for by, words, grade in self._wanted(asked):
             if by == "count":
-                own = {
-                    p for m in asked.classes if m.kind in base.classes for p in (m.first, m.last)
-                }
+                kinds = base.classes or self.find.end_classes(base)
+                own = {p for m in asked.classes if m.kind in kinds for p in (m.first, m.last)}
+                own |= {p for m, _ in base.topics for p in asked.mentions[m].words}
                 columns += [_Part((), words | own, "count")] if words & own else []
             else:
-                best = self._best(asked, codes, by, words, grade, said)
+                best = self._best(asked, codes, by, words, grade, said, one=bool(base.topics))
                 columns += [best] if best is not None else []
         name = (self.kg.relation_name(code),)
         if columns:
             yield from self._numbers(asked, base, columns, name, said)
-        yield from self._first_of_each(asked, base.classes[0], name, said)
+        if base.classes:
+            yield from self._first_of_each(asked, base.classes[0], name, said)
 
     def _wanted(self, asked: Asked) -> list[tuple[str, frozenset[int], Grade | None]]:
         """The numbers that are asked for: how, their words, and what a superlative measures."""
@@ -265,8 +299,14 @@ class Tables(MeasuredFinder):
         words: frozenset[int],
         grade: Grade | None,
         said: frozenset[int],
+        *,
+        one: bool = False,
     ) -> _Part | None:
-        """The path whose ends are counted or measured, the shortest that its words speak of."""
+        """The path whose ends are counted or measured, the shortest that its words speak of.
+
+        Args:
+            one: also where each thing has one number at most.
+        """
         best: tuple[float, _Part] | None = None
         for path in paths:
             kind, fit, places = self.vocabulary.ends_kind(path[-1]), 0.0, frozenset[int]()
@@ -276,7 +316,7 @@ class Tables(MeasuredFinder):
             elif by != "count" and self.vocabulary.orders(path[-1]) and (grade or kind != "date"):
                 fit = self.measured.fit(asked, path[-1], grade.measured if grade else "")
                 places = self._said(asked, path[-1]) - said
-            several = by == "count" or not all(map(self.vocabulary.functional, path))
+            several = one or by == "count" or not all(map(self.vocabulary.functional, path))
             score = fit - 0.1 * len(path)
             if several and fit >= SPOKEN_OF and (best is None or score > best[0]):
                 how = by
@@ -394,6 +434,13 @@ class Tables(MeasuredFinder):
                 if own.isdisjoint(words):
                     table = Rows(query, (Column(query.path, "count"),))
                     yield entry._replace(query=table, explained=entry.explained | words)
+
+
+def _with_all_names(asked: Asked, tables: list[Candidate]) -> list[Candidate]:
+    """The tables that use the names of a question, where some do."""
+    sure = {at for at, mention in enumerate(asked.mentions) if mention.score >= CERTAIN}
+    used = [len(sure & {at for at, _ in table.topics}) for table in tables]
+    return [table for table, names in zip(tables, used) if names == max(used)]
 
 
 def _place(word: str) -> int:

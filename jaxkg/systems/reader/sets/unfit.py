@@ -47,7 +47,7 @@ def fitting(asked: Asked, found: list[Candidate], find: Candidates) -> list[Cand
         kept = _valued(asked, _but(_taken_in, asked, kept, find), find)
     if asked.cues.comparative is not None:
         kept = _measured_so(kept)
-    if asked.cues.extreme is not None:
+    if asked.cues.extreme is not None and not asked.cues.adds:
         kept = _measured_by_what_follows(asked, asked.cues.extreme, kept, find)
     rules = {
         _met_once: not asked.cues.yesno and bool(asked.said_twice),

@@ -285,7 +285,7 @@ class Walks:
         aside = np.zeros((2, 2 * total), bool)
         aside[:, [code + total for code in types]] = True
         for code in range(2 * total):
-            aside[:, code] |= self.vocabulary.role(code) == "alias"
+            aside[:, code] |= self.vocabulary.role(code) in ("alias", "size")
         aside[1, types] = True
         aside[:, self.vocabulary.of_schema] = True
         return aside

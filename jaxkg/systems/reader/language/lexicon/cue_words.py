@@ -114,6 +114,8 @@ NOW = words("cues.now")
 """Words of the day on which a question is asked."""
 EACH = words("cues.each")
 """Words before what each row of a table is of."""
+BY = words("cues.by")
+"""Words before that, too, where numbers are added up or counted."""
 POSSESSIVE = words("cues.possessive")
 """Words before what is told of each of several things."""
 EVERY = words("cues.every")
