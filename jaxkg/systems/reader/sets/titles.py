@@ -72,8 +72,10 @@ class Titles:
         return candidate.query if refusal(self.find.sets.values, query) else query
 
     def _step(self, candidate: Candidate, code: int) -> Candidate:
+        """A reading's rows by a column that all of them have; the reading where some have none."""
+        some, _ = self.vocabulary.around.pairs(candidate.ends, code)
         query = Step(candidate.node, (self.kg.relation_name(code),))
-        if refusal(self.find.sets.values, query):
+        if len(np.unique(some)) < len(candidate.ends) or refusal(self.find.sets.values, query):
             return candidate
         ends = self.find.sets.derive(query).nodes
         relations = (*candidate.relations, code)

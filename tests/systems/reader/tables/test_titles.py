@@ -56,6 +56,19 @@ def test_rows_are_answered_by_what_is_asked_for(loans, question, answers):
     assert told(loans, question) == answers
 
 
+def test_no_row_is_lost_that_lacks_the_column():
+    text = _LOANS.replace("L2021-004,Silver Porringer,", "L2021-004,,")
+    facts = []
+    for line in text.strip().splitlines():
+        row, *cells = line.split(",")
+        facts.append((row, "type", "loan"))
+        facts += [(row, column, cell) for column, cell in zip(_COLUMNS, cells) if cell]
+    kg = KnowledgeGraph.from_triples(facts)
+    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    names = [entity.name for entity in reader.ask("Which objects are overdue?").entities]
+    assert names == ["L2021-004", "L2021-006"]
+
+
 def test_rows_with_names_are_what_is_asked_for():
     named = _LOANS
     for place in range(1, 7):
