@@ -69,6 +69,33 @@ def test_a_number_with_another_fact_that_is_no_unit_is_a_thing():
     assert "line" not in Values(KnowledgeGraph.from_triples(facts)).relation_kinds
 
 
+def test_names_tell_the_unit_where_its_relation_does_not():
+    facts, names = [], {}
+    for thing, price in _PRICES.items():
+        facts += [(thing, "price", f"p{thing}"), (f"p{thing}", "amount", price)]
+        facts.append((f"p{thing}", "in", "EUR"))
+        names[f"p{thing}"] = f"{price} EUR"
+    assert Values(KnowledgeGraph.from_triples(facts, names=names)).units["price"] == ("EUR",)
+    assert "price" not in Values(KnowledgeGraph.from_triples(facts)).relation_kinds
+
+
+def test_amounts_can_be_overruled():
+    assert "price" not in Values(priced(), {"price": None}).relation_kinds
+
+
+def test_a_reader_reads_no_number_beside_the_amount_that_it_is_of():
+    kg = priced()
+    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    for question in (
+        "Which money has the largest amount?",
+        "What is the amount of the price of Desk?",
+    ):
+        assert all("amount" not in str(entry.query) for entry in reader.look(question).found)
+    assert [entity.name for entity in reader.ask("Which item has the highest price?").entities] == [
+        "Desk"
+    ]
+
+
 def test_amounts_without_names_are_called_by_number_and_unit(tmp_path):
     pytest.importorskip("pyoxigraph")
     lines = [

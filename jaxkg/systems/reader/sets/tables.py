@@ -22,7 +22,6 @@ from jaxkg.systems.reader.language.lexicon.cue_words import (
     POSSESSIVE,
     STOP,
 )
-from jaxkg.systems.reader.language.topics import CERTAIN
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
 
@@ -67,7 +66,7 @@ class Tables(MeasuredFinder):
         bases = self._bases(asked, readings) if joins or nth else ()
         results = [table for base in bases for table in self._listed(asked, base)]
         if each is not None:
-            results += _with_all_names(asked, list(self._grouped(asked, each, readings)))
+            results += self._grouped(asked, each, readings)
         results += self._first_in_sum(asked) if adds else ()
         if nth is not None:
             first, last, said = nth
@@ -434,13 +433,6 @@ class Tables(MeasuredFinder):
                 if own.isdisjoint(words):
                     table = Rows(query, (Column(query.path, "count"),))
                     yield entry._replace(query=table, explained=entry.explained | words)
-
-
-def _with_all_names(asked: Asked, tables: list[Candidate]) -> list[Candidate]:
-    """The tables that use the names of a question, where some do."""
-    sure = {at for at, mention in enumerate(asked.mentions) if mention.score >= CERTAIN}
-    used = [len(sure & {at for at, _ in table.topics}) for table in tables]
-    return [table for table, names in zip(tables, used) if names == max(used)]
 
 
 def _place(word: str) -> int:
