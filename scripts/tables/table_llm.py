@@ -160,7 +160,7 @@ EXPERIMENTS = {
                 "form": "select", "groups": "none", "hops": "2"
             }),
             Arm("labels, no model", "reknos", {"scorer": "labels", "hops": "2"}, None),
-            Arm("agent", "agent", {"hops": "2"}),
+            Arm("agent", "agent"),
         ),
     ),
     "pathmind": Experiment(
