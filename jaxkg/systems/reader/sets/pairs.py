@@ -68,32 +68,26 @@ class Pairs(MeasuredFinder):
         both = np.array(sorted(pair))
         either = asked.cues.either or not asked.cues.yesno
         ids = tuple(self.kg.entity_ids[node] for node in pair)
-        around = [self.vocabulary.around.relations(node) for node in pair]
-        for code in around[0].keys() | around[1].keys():
-            name = self.kg.relation_name(code)
+        for path in self._measures_of(grade, pair):
+            code, names = path[-1], tuple(map(self.kg.relation_name, path))
             counts = not self.vocabulary.orders(code)
-            if counts and (
-                grade.measure
-                or self.vocabulary.ends_kind(code) != "thing"
-                or self.vocabulary.role(code)
-            ):
-                continue
-            if not counts and not (code in around[0] and code in around[1]):
-                continue
-            sides = [Entities((one,)) for one in ids]
-            rows = [self.vocabulary.around.ends(np.array([n])).get(code, both[:0]) for n in pair]
-            steps = [self.find.step(side, code) for side in sides]
+            sides: list[Node] = [Entities((one,)) for one in ids]
+            rows = [np.array([node]) for node in pair]
+            for step in path:
+                rows = [self.vocabulary.around.ends(some).get(step, both[:0]) for some in rows]
+                sides = [self.find.step(side, step) for side in sides]
+            steps = sides
             if counts:
                 largest = grade.largest
                 found = [len(some) for some in rows]
                 question = Compared(Count(steps[0]), ">" if largest else "<", Count(steps[1]))
-                first = Extreme(Entities(ids), (name,), largest, by="count")
+                first = Extreme(Entities(ids), names, largest, by="count")
             else:
                 largest = self.measured.largest(grade, code)
                 keys = self.vocabulary.order_keys(self.vocabulary.ends_kind(code))
                 found = [(max if largest else min)(keys[some]) for some in rows]
                 question = Compared(steps[0], ">" if largest else "<", steps[1])
-                first = Extreme(Entities(ids), (name,), largest)
+                first = Extreme(Entities(ids), names, largest)
             if asked.cues.wants == "number" and not asked.cues.yesno:
                 order = (0, 1) if largest else (1, 0)
                 nodes = [Count(step) if counts else step for step in steps]
@@ -124,6 +118,26 @@ class Pairs(MeasuredFinder):
                 fit=self.measured.fit(asked, code, grade.measured),
                 explained=grade.words,
             )
+
+    def _measures_of(self, grade: Grade, pair: tuple[int, int]) -> Iterator[tuple[int, ...]]:
+        """Paths by which two things compare: to numbers and days that both have, or the one row
+        that tells of each, and to things that are counted."""
+        vocabulary = self.vocabulary
+        one, two = (vocabulary.around.relations(node) for node in pair)
+        for code in one.keys() | two.keys():
+            if vocabulary.orders(code):
+                if code in one and code in two:
+                    yield (code,)
+                continue
+            thing = vocabulary.ends_kind(code) == "thing" and not vocabulary.role(code)
+            if thing and not (grade.measure or vocabulary.functional(code)):
+                yield (code,)
+            if thing and code >= self.kg.num_relations and code in one and code in two:
+                rows = [vocabulary.around.ends(np.array([node]))[code] for node in pair]
+                if all(len(some) == 1 for some in rows):
+                    further = [vocabulary.around.relations(int(some[0])) for some in rows]
+                    yield from ((code, m) for m in further[0].keys() & further[1].keys()
+                                if vocabulary.orders(m))  # fmt: skip
 
     def within(self, asked: Asked) -> Iterator[Candidate]:
         """What two values of a topic differ by, of which both are named: "how many days are there

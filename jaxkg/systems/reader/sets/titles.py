@@ -58,8 +58,7 @@ class Titles:
             columns = [code for kind in kinds for code in self._columns(kind)]
             columns = [] if named else [c for c in columns if not told.isdisjoint(self._label(c))]
             if columns:
-                title = self._title(kinds)
-                found[place] = self._step(found[place], title if title in columns else columns[0])
+                found[place] = self._step(found[place], columns[0])
         return dataclasses.replace(seen, found=found)
 
     def query(self, asked: Asked, candidate: Candidate) -> Query:
