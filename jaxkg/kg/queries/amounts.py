@@ -90,7 +90,9 @@ def amount_names(kg: KnowledgeGraph) -> dict[str, str]:
         own = np.asarray(kg.triples)[first : first + _FACTS]
         measures = [r for node, r, _ in own.tolist() if node == some[0] and _measures(kg, r)]
         amount = amount_of(kg, code, measures)
-        for node, end in amount.size.tolist() if amount is not None else ():
+        if amount is None:
+            continue
+        for node, end in amount.size.tolist():
             if _is_unnamed(kg, node):
                 found[kg.entity_ids[node]] = f"{kg.name(end)} {amount.unit}"
     return found

@@ -58,9 +58,8 @@ class Tables(MeasuredFinder):
         words = asked.cues.words.folded
         joins = not {*EACH, *POSSESSIVE}.isdisjoint(words) or _JOINED.search(asked.cues.words.text)
         nth, each = self._places(asked), self._before_groups(asked)
-        grade = asked.cues.extreme
-        first = grade is not None and not (grade.adds or grade.counts)
-        adds = first and asked.cues.adds in ("sum", "mean")
+        grade, adds = asked.cues.extreme, asked.cues.adds in ("sum", "mean")
+        adds &= grade is not None and not (grade.adds or grade.counts)
         if asked.cues.yesno or not (joins or nth or adds or each is not None):
             return []
         bases = self._bases(asked, readings) if joins or nth else ()

@@ -88,7 +88,7 @@ class Titles:
             return ()
         some = [self.vocabulary.kinds_of(end) for end in candidate.ends[:_SAMPLE].tolist()]
         kinds = self.find.end_classes(candidate) if all(some) else ()
-        return kinds or tuple({kind for each in some for kind in each} if all(some) else ())
+        return kinds or tuple(sorted({kind for each in some for kind in each}) if all(some) else ())
 
     def _label(self, code: int) -> set[str]:
         labels = self.find.wordings(code)
