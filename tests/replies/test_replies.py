@@ -95,7 +95,7 @@ def test_replies_of_every_prompt_kind_are_read(rows):
     assert Counter(kind for kind, _ in lost.values()) == UNREAD, lost
 
 
-UNREAD = {"PlanReply": 2, "RecalledAlone": 11, "Adjudication": 3}
+UNREAD = {"PlanReply": 2, "RecalledAlone": 11, "Adjudication": 4}
 """Replies of each kind that cannot be read, first ones and repairs."""
 
 
