@@ -102,7 +102,8 @@ def _short(answer: Answer) -> str:
     lines = []
     for entity in answer.entities[:10]:
         because = next((sentences[path] for path in entity.paths if path in sentences), "")
-        lines.append(f"{one_line(entity.name)}  ({one_line(because)})")
+        shown = "  ".join(map(one_line, (entity.name, *entity.cells)))
+        lines.append(f"{shown}  ({one_line(because)})")
     if len(answer.entities) > 10:
         lines.append(f"… and {len(answer.entities) - 10:,} more")
     return "\n".join(lines)

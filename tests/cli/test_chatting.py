@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+from jaxkg.answer import Answer
+from jaxkg.cli.chatting import _short
+from jaxkg.records import RankedEntity
+
 ASKED = "who directed Alien?"
 
 
@@ -106,3 +110,10 @@ def test_any_terminal_and_python_dash_m(encoding):
     assert out.stdout.startswith(b"-> \\u03a9 ")
     command = [sys.executable, "-m", "jaxkg", "--version"]
     assert subprocess.run(command, capture_output=True, env=env, check=True).stdout.strip()
+
+
+def test_a_chat_shows_what_the_columns_of_a_row_tell():
+    row = RankedEntity("L-001", "L-001", 1.0, (), cells=("Tile Panel", "overdue"))
+    assert _short(Answer("which loans are overdue?", entities=(row,))) == (
+        "L-001  Tile Panel  overdue  ()"
+    )
