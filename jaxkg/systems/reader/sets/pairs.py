@@ -71,12 +71,11 @@ class Pairs(MeasuredFinder):
         for path in self._measures_of(grade, pair):
             code, names = path[-1], tuple(map(self.kg.relation_name, path))
             counts = not self.vocabulary.orders(code)
-            sides: list[Node] = [Entities((one,)) for one in ids]
+            steps: list[Node] = [Entities((one,)) for one in ids]
             rows = [np.array([node]) for node in pair]
             for step in path:
                 rows = [self.vocabulary.around.ends(some).get(step, both[:0]) for some in rows]
-                sides = [self.find.step(side, step) for side in sides]
-            steps = sides
+                steps = [self.find.step(side, step) for side in steps]
             if counts:
                 largest = grade.largest
                 found = [len(some) for some in rows]
@@ -132,12 +131,12 @@ class Pairs(MeasuredFinder):
             thing = vocabulary.ends_kind(code) == "thing" and not vocabulary.role(code)
             if thing and not (grade.measure or vocabulary.functional(code)):
                 yield (code,)
-            if thing and code >= self.kg.num_relations and code in one and code in two:
-                rows = [vocabulary.around.ends(np.array([node]))[code] for node in pair]
-                if all(len(some) == 1 for some in rows):
-                    further = [vocabulary.around.relations(int(some[0])) for some in rows]
-                    yield from ((code, m) for m in further[0].keys() & further[1].keys()
-                                if vocabulary.orders(m))  # fmt: skip
+            if thing and code >= self.kg.num_relations and one.get(code) == two.get(code) == 1:
+                facts = [vocabulary.around.triples(node, code)[0] for node in pair]
+                rows = self.kg.triples[facts, 0].tolist()
+                here, there = (vocabulary.around.relations(row) for row in rows)
+                further = here.keys() & there.keys()
+                yield from ((code, measure) for measure in further if vocabulary.orders(measure))
 
     def within(self, asked: Asked) -> Iterator[Candidate]:
         """What two values of a topic differ by, of which both are named: "how many days are there
