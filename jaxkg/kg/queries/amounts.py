@@ -11,6 +11,7 @@ import numpy as np
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.columns import looks
+from jaxkg.kg.triples import offsets
 from jaxkg.words import is_blank
 
 _SAMPLE = 200
@@ -35,7 +36,14 @@ class Amount(NamedTuple):
     size: np.ndarray
 
 
-def amount_of(kg: KnowledgeGraph, relation: int, numbers: Collection[int]) -> Amount | None:
+def starts_of(kg: KnowledgeGraph) -> np.ndarray:
+    """[N + 1] int64, the row where the facts of each entity start; triples are ordered by heads."""
+    return offsets(kg.triples[:, 0], kg.num_entities).astype(np.int64)
+
+
+def amount_of(
+    kg: KnowledgeGraph, relation: int, numbers: Collection[int], starts: np.ndarray
+) -> Amount | None:
     """What the ends of a relation are amounts by; None where some are anything else.
 
     They have one number, one unit, which is the same of all, and nothing else that differs; and
@@ -45,15 +53,20 @@ def amount_of(kg: KnowledgeGraph, relation: int, numbers: Collection[int]) -> Am
         kg: the graph.
         relation: its code.
         numbers: codes of relations that lead to numbers.
+        starts: see `starts_of`.
     """
-    rows = kg.triples[kg.rows_of(relation)]
-    nodes = distinct(rows[:, 2])
-    heads = np.asarray(kg.triples)[:, 0]
-    first, last = np.searchsorted(heads, nodes), np.searchsorted(heads, nodes, "right")
-    sizes = last - first
-    if not len(nodes) or sizes.min() < 2 or sizes.max() > _FACTS or len(nodes) < len(rows):
+    rows = kg.rows_of(relation)
+    if not len(rows):
         return None
-    facts = np.asarray(kg.triples)[spread(first, last)]
+    one = _tail(kg, rows)
+    if not 2 <= starts[one + 1] - starts[one] <= _FACTS:
+        return None  # most relations; the others are looked at whole
+    nodes = distinct(kg.triples[rows, 2])
+    first, last = starts[nodes], starts[nodes + 1]
+    sizes = last - first
+    if sizes.min() < 2 or sizes.max() > _FACTS or len(nodes) < len(rows):
+        return None
+    facts = kg.triples[spread(first, last)]
     codes, counts = np.unique(facts[:, 1], return_counts=True)
     if not (counts == len(nodes)).all() or not (sizes == len(codes)).all():
         return None
@@ -65,7 +78,7 @@ def amount_of(kg: KnowledgeGraph, relation: int, numbers: Collection[int]) -> Am
     names = [kg.name(node) for node in nodes[:_SAMPLE].tolist() if kg.has_name(node)]
     beside = {_letters(name) for name in names}
     for code, (end,) in ends.items():
-        headed = np.searchsorted(heads, end) < np.searchsorted(heads, end, "right")
+        headed = starts[end] < starts[end + 1]
         called = beside == {kg.name(end)} or _UNIT.search(kg.relation_labels[code].lower())
         if called and not headed:
             size = facts[facts[:, 1] == measures[0]][:, ::2]
@@ -80,22 +93,26 @@ def amount_names(kg: KnowledgeGraph) -> dict[str, str]:
         kg: a graph as it was read.
     """
     found: dict[str, str] = {}
-    heads = np.asarray(kg.triples)[:, 0]
+    starts: np.ndarray | None = None
     for code in range(kg.num_relations):
-        nodes = distinct(kg.triples[kg.rows_of(code), 2])
-        some = nodes[:_SAMPLE].tolist()
-        if not some or not all(_is_unnamed(kg, node) for node in some):
+        rows = kg.rows_of(code)
+        if not len(rows) or not _is_unnamed(kg, node := _tail(kg, rows)):
             continue
-        first = np.searchsorted(heads, some[0])
-        own = np.asarray(kg.triples)[first : first + _FACTS]
-        measures = [r for node, r, _ in own.tolist() if node == some[0] and _measures(kg, r)]
-        amount = amount_of(kg, code, measures)
+        starts = starts_of(kg) if starts is None else starts
+        own = kg.triples[starts[node] : starts[node + 1]]
+        measures = [r for r in own[:_FACTS, 1].tolist() if _measures(kg, r)]
+        amount = amount_of(kg, code, measures, starts)
         if amount is None:
             continue
-        for node, end in amount.size.tolist():
-            if _is_unnamed(kg, node):
-                found[kg.entity_ids[node]] = f"{kg.name(end)} {amount.unit}"
+        for one, end in amount.size.tolist():
+            if _is_unnamed(kg, one):
+                found[kg.entity_ids[one]] = f"{kg.name(end)} {amount.unit}"
     return found
+
+
+def _tail(kg: KnowledgeGraph, rows: np.ndarray) -> int:
+    """The tail of the first of some triples."""
+    return int(kg.triples[rows[0], 2])
 
 
 def _is_unnamed(kg: KnowledgeGraph, node: int) -> bool:

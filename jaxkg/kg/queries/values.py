@@ -33,7 +33,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct
 from jaxkg.kg.qualifiers import Statements
-from jaxkg.kg.queries.amounts import Amount, amount_of
+from jaxkg.kg.queries.amounts import Amount, amount_of, starts_of
 from jaxkg.kg.queries.columns import (
     NEARLY_ALL,
     are_counts,
@@ -122,7 +122,8 @@ class Values:
         stores: dict[str, dict[int, Any]] = {"number": numbers, "date": dates, "boolean": truths}
         columns: dict[str, list[int]] = {}
         typed = self._read_literals(stores)
-        headed = np.bincount(kg.triples[:, 0], minlength=kg.num_entities) > 0
+        starts = starts_of(kg)
+        headed = np.diff(starts) > 0
         for code, name in enumerate(kg.relations):
             tails = distinct(kg.triples[kg.rows_of(code), 2])
             # What has facts of its own is a thing, though its name is a number: the form "7A".
@@ -136,7 +137,7 @@ class Values:
                 self.clocks.add(name)
             if kind == "number":
                 columns[name] = [tail for tail in tails.tolist() if tail in numbers]
-        self.amounts = dict(self._amounts(numbers))
+        self.amounts = dict(self._amounts(numbers, starts))
         for name, amount in self.amounts.items():
             self.relation_kinds[name] = "number"
             columns[name] = amount.size[:, 0].tolist()
@@ -192,14 +193,16 @@ class Values:
                     stores[kind][row] = value
         return typed
 
-    def _amounts(self, numbers: dict[int, tuple[str, Decimal]]) -> Iterator[tuple[str, Amount]]:
+    def _amounts(
+        self, numbers: dict[int, tuple[str, Decimal]], starts: np.ndarray
+    ) -> Iterator[tuple[str, Amount]]:
         """Relations to amounts, and what makes them so; their numbers are added to all."""
         kinds = {self.kg.relation_code(name): kind for name, kind in self.relation_kinds.items()}
         measures = {code for code, kind in kinds.items() if kind == "number"}
         for code, name in enumerate(self.kg.relations if measures else ()):
             if code in kinds or name in self._overruled:
                 continue
-            amount = amount_of(self.kg, code, measures)
+            amount = amount_of(self.kg, code, measures, starts)
             if amount is not None and all(end in numbers for end in amount.size[:, 1].tolist()):
                 for node, end in amount.size.tolist():
                     numbers[node] = amount.unit, numbers[end][1]

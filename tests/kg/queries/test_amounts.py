@@ -4,7 +4,7 @@ import pytest
 
 from jaxkg.cite import check
 from jaxkg.kg import KnowledgeGraph, read_graph
-from jaxkg.kg.queries.amounts import amount_names, amount_of
+from jaxkg.kg.queries.amounts import amount_names, amount_of, starts_of
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.kg.queries.values import Values
 from jaxkg.query import Entities, Extreme, Step, Total, Value, Where
@@ -58,7 +58,7 @@ def test_what_says_more_than_a_number_and_its_unit_is_a_thing(extra):
     kg = priced(extra=extra)
     assert "price" not in Values(kg).relation_kinds
     numbers = {kg.relation_code("amount")}
-    assert amount_of(kg, kg.relation_code("price"), numbers) is None
+    assert amount_of(kg, kg.relation_code("price"), numbers, starts_of(kg)) is None
 
 
 def test_a_number_with_another_fact_that_is_no_unit_is_a_thing():
