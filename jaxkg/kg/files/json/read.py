@@ -78,7 +78,7 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
             readings.append("" if lone else f"{name!r} taken as relations")
         else:
             intake.edges.append(Edges(start, last))
-    intake.tell("; ".join(filter(None, readings)))
+    intake.tell("; ".join(dict.fromkeys(filter(None, readings))))
     if beside:
         intake.leave_out(
             f"keys beside lists of objects ({', '.join(list(dict.fromkeys(beside))[:8])})",

@@ -51,6 +51,8 @@ _NAMES = ("name", "title", "label")
 _FEW = 3
 """Values of a map from which on its keys are names of what they hold."""
 _DEEPEST_LIST = 12
+_MANY = 8
+"""Objects of a list from which on one object in each of them makes them things."""
 
 
 class Listed(NamedTuple):
@@ -209,6 +211,23 @@ def is_map(value: Any, key: str = "") -> bool:
     return 2 * shared > keys.total()
 
 
+def _beside_others(value: dict[str, Any]) -> dict[str, Any]:
+    """An object of parts as the one that no id calls, beside the others, which ids call.
+
+    >>> trial = {"design": {"phase": 3}, "contact": {"id": "c1"}, "sponsor": {"id": "s1"}}
+    >>> _beside_others(trial)
+    {'phase': 3, 'contact': {'id': 'c1'}, 'sponsor': {'id': 's1'}}
+    """
+    first = {key: item[0] if is_list(item) else item for key, item in value.items()}
+    if not all(isinstance(item, dict) for item in first.values()):
+        return value
+    own = [key for key, item in first.items() if not _called(item, IDS)]
+    if len(own) != 1 or len(value) < _FEW or not isinstance(value[own[0]], dict):
+        return value
+    others = {key: item for key, item in value.items() if key != own[0]}
+    return value[own[0]] | others if value[own[0]].keys().isdisjoint(others) else value
+
+
 def _texts_in(records: list[dict[str, Any]]) -> Iterator[str]:
     """Texts that records hold, and those of lists and keys of objects in them."""
     for said in (said for record in records for said in record.values()):
@@ -226,6 +245,7 @@ def raised(value: Any) -> Any:
     {'id': 7, 'status': 'new', 'more status': 'old'}
     """
     depth = 0
+    value = _beside_others(value) if isinstance(value, dict) else value
     while isinstance(value, dict) and value and depth < _DEEPEST_LIST:
         sections = [key for key, item in value.items() if isinstance(item, dict)]
         if len(sections) < len(value):
@@ -382,7 +402,8 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]
         inside = any(is_list(inner) for item in records for inner in item.values())
-        if inside and depth < _DEEPEST_LIST and not any(map(_says, records)):
+        inside = inside and depth < _DEEPEST_LIST and not any(map(_says, records))
+        if inside and not _have_section(records):
             for item in records:  # each but holds others; the results of runs are no runs
                 yield from _lists_in(item, "" if depth else title, depth + 1, beside)
         elif held := [item for item in value if is_list(item)]:
@@ -422,6 +443,14 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         yield Listed(first, [{key: inner for key, inner in rest.items() if inner not in ([], {})}])
     else:
         beside += [key for key, inner in rest.items() if inner not in ([], {}, None, "")]
+
+
+def _have_section(records: list[dict[str, Any]]) -> bool:
+    """Whether many objects have one and the same object within them that says something: each is
+    a thing, told in parts; the runs of a tool are few."""
+    shared = set(records[0]).intersection(*records[1:]) if len(records) >= _MANY else set[str]()
+    sections = ([record[key] for record in records] for key in shared)
+    return any(all(isinstance(item, dict) and _says(item) for item in some) for some in sections)
 
 
 def _maps_in(value: dict[str, Any]) -> dict[str, list[Any]]:

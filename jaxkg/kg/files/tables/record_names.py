@@ -303,9 +303,12 @@ def in_latin(record: dict[str, Any]) -> dict[str, Any]:
     return {"scientific name" if key == "name" else key: said for key, said in record.items()}
 
 
-def titled(record: dict[str, Any]) -> dict[str, Any]:
+def titled(record: dict[str, Any], part: str = "") -> dict[str, Any]:
     """A record with the title of what lies in it, where that is called so and the record has none;
     of several names the common one.
+
+    Args:
+        part: the key of the part whose title is the record's; see `titled_by_part`.
 
     >>> titled({"name": {"official": "Republic of Malta", "common": "Malta"}, "area": 316})
     {'name': 'Malta', 'area': 316, 'official name': 'Republic of Malta'}
@@ -316,6 +319,10 @@ def titled(record: dict[str, Any]) -> dict[str, Any]:
         return latin
     if any(folded(key) in SHOWN and is_text(said) for key, said in record.items()):
         return record
+    inside = record.get(part)
+    if isinstance(inside, dict) and is_name(title := inside.get("title")):
+        rest = {name: said for name, said in inside.items() if name != "title"}
+        return record | {part: rest, "title": title}
     for key, held in record.items():
         # "name": {"common": "Aruba", "official": "Aruba", "native": {...}}
         inside = held if isinstance(held, dict) and folded(key) in SHOWN else {}
@@ -335,6 +342,27 @@ def titled(record: dict[str, Any]) -> dict[str, Any]:
                 rest = {other: said for other, said in first.items() if other != name}
                 return record | {key: [rest, *others] if others else rest, "title": said}
     return record
+
+
+def titled_by_part(records: Sequence[dict[str, Any]]) -> str:
+    """The key of the part of each of several records whose title tells it from the others; "" where
+    there is none, or they have a name of their own.
+
+    >>> trials = [{"seen": n, "about": {"title": t}} for n, t in enumerate(("Pain", "Rest"))]
+    >>> titled_by_part(trials)
+    'about'
+    """
+    first = records[0] if len(records) > 1 else {}
+    if any(folded(key) in SHOWN or key.lower() in RECORD_IDS for key in first):
+        return ""
+    for key, held in first.items():
+        parts = [record.get(key) for record in records] if isinstance(held, dict) else []
+        titles = [part.get("title") for part in parts if isinstance(part, dict)]
+        texts = {title for title in titles if is_name(title)}
+        called = any(not RECORD_IDS.isdisjoint(map(str.lower, part or ())) for part in parts)
+        if len(texts) == len(records) and not called:
+            return key
+    return ""
 
 
 def _named_within(record: dict[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from jaxkg.kg.files.tables.record_names import (
     texts_under,
     title_key,
     titled,
+    titled_by_part,
 )
 from jaxkg.kg.files.tables.table import DIFFERENT, come_again, happenings
 from jaxkg.kg.qualifiers import OBJECT, PREDICATE, SUBJECT
@@ -96,8 +97,9 @@ class Records:
         first = sample[0]
         if not isinstance(first, dict):
             raise Malformed("not a JSON object")
-        first = titled(first)
-        objects = [titled(item) for item in sample if isinstance(item, dict)][:_SAMPLED]
+        objects = [item for item in sample if isinstance(item, dict)][:_SAMPLED]
+        self._part = titled_by_part(objects)
+        first, *_ = objects = [titled(item, self._part) for item in objects]
         _, self._called = row_names("", title)
         measures = {k for item in objects for k, v in item.items() if isinstance(v, float)}
         # A measure calls nothing where there is something else.
@@ -190,7 +192,7 @@ class Records:
         Raises:
             Malformed: it is called nothing.
         """
-        record = titled(record)
+        record = titled(record, self._part)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
             pair = record.get(of), record.get(label)
