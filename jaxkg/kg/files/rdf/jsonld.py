@@ -7,11 +7,10 @@ the JSON-LD in its `<script type="application/ld+json">`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]")
@@ -63,6 +62,10 @@ _CONTEXTS = {
     ),
 }
 """Contexts that need not be fetched, by their address without what it begins and ends with."""
+_AS_CALLED = {
+    "id": "@id", "type": "@type", "_label": "http://www.w3.org/2000/01/rdf-schema#label"
+}  # fmt: skip
+"""Keys of objects whose context is not known."""
 # Containers whose keys are languages, ids and so on, no terms.
 _MAPS = {"@index", "@language", "@id", "@type", "@graph"}
 
@@ -77,60 +80,78 @@ def is_page(start: bytes) -> bool:
     return start.lstrip()[:1] == b"<" and b"application/ld+json" in start
 
 
-def document_of(path: Path, data: bytes) -> Any:
-    """The JSON of a file, or of all scripts of a page, with the contexts that are known written in.
+def document_of(path: Path, data: bytes, tell: Callable[[str], object]) -> Any:
+    """The JSON of a file, or of all scripts of a page, with its contexts written in.
+
+    Of a context that is not known, keys are relations as they are called. Keys that no context maps
+    to an IRI are passed over by JSON-LD.
+
+    Args:
+        tell: told of both.
 
     Raises:
         JaxkgError: it is no JSON.
     """
-    if not is_page(data):
-        return _written_in(read_json(data, str(path)))
     found: list[Any] = []
-    end = _SCRIPT_ENDS.search(data)
-    while end and (begins := _SCRIPT.search(data, end.end() if found else 0)):
-        end = _SCRIPT_ENDS.search(data, begins.end())
-        text = data[begins.end() : end.start() if end else None].strip()
-        found.append(_written_in(read_json(text, f"{path}: script {len(found) + 1}")))
-    return found
+    if is_page(data):
+        end = _SCRIPT_ENDS.search(data)
+        while end and (begins := _SCRIPT.search(data, end.end() if found else 0)):
+            end = _SCRIPT_ENDS.search(data, begins.end())
+            text = data[begins.end() : end.start() if end else None].strip()
+            found.append(read_json(text, f"{path}: script {len(found) + 1}"))
+    else:
+        found = read_json(data, str(path))
+    unknown: dict[str, dict[str, Any]] = {}
+    document = _written_in(found, unknown)
+    if unknown:
+        leads = {key: {"@type": "@id"} for key in _leads(found)}
+        for address, context in unknown.items():
+            context |= _AS_CALLED | leads | {"@vocab": f"{address.rstrip('#')}#"}
+        tell(
+            f"its @context is {', '.join(unknown)}, which is not known, and nothing is fetched: "
+            "keys are relations as they are called"
+        )
+    terms = {key: told for context in _contexts(document) for key, told in context.items()}
+    astray = [] if terms.get("@vocab") else sorted(set(_keys(document, terms)) - terms.keys())
+    if astray:
+        some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
+        tell(f"keys that its @context does not map left out ({some})")
+    return document
 
 
-def _written_in(value: Any) -> Any:
+def _written_in(value: Any, unknown: dict[str, dict[str, Any]]) -> Any:
     if isinstance(value, list):
-        return [_written_in(one) for one in value]
+        return [_written_in(one, unknown) for one in value]
     if not isinstance(value, dict):
         return value
-    written = {key: _written_in(held) for key, held in value.items()}
+    written = {key: _written_in(held, unknown) for key, held in value.items()}
     if "@context" in written:
-        contexts = [
-            _CONTEXTS.get(re.sub(r"^https?://", "", one).rstrip("/#"), one)
-            if isinstance(one, str)
-            else one
-            for one in _listed(value["@context"])
-        ]
+        contexts = []
+        for one in _listed(value["@context"]):
+            inline = dict(one) if isinstance(one, dict) else {}
+            if address := one if isinstance(one, str) else inline.pop("@import", None):
+                known = _CONTEXTS.get(re.sub(r"^https?://", "", str(address)).rstrip("/#"))
+                contexts.append(known or unknown.setdefault(str(address), {}))
+            contexts += [] if isinstance(one, str) else [inline if isinstance(one, dict) else one]
         written["@context"] = contexts[0] if len(contexts) == 1 else contexts
     return written
 
 
-def terms_left_out(path: Path, document: Any) -> list[str]:
-    """Keys that no context of a document maps to an IRI, which JSON-LD passes over; ascending.
-
-    Args:
-        path: of the document, in messages.
-        document: from `document_of`.
-
-    Raises:
-        JaxkgError: it has a context that lies elsewhere and is not known.
-    """
-    terms: dict[str, Any] = {}
-    for context in _contexts(document):
-        inline = {"@import": context} if isinstance(context, str) else context
-        if remote := inline.get("@import"):
-            raise JaxkgError(
-                f"{path}: its @context is {remote!r}, which is not known, and nothing is fetched; "
-                'write the context into the file, as {"@vocab": "https://example.org/"}'
-            )
-        terms |= inline
-    return [] if terms.get("@vocab") else sorted(set(_keys(document, terms)) - terms.keys())
+def _leads(document: Any) -> list[str]:
+    """Keys under which texts are but ids of objects in a document."""
+    ids, texts = set[str](), dict[str, set[str]]()
+    held = [document]
+    while held:
+        value = held.pop()
+        held += value.values() if isinstance(value, dict) else value
+        for key, said in value.items() if isinstance(value, dict) else ():
+            some = [one for one in _listed(said) if isinstance(one, str)]
+            if key in ("@id", "id"):
+                ids.update(some)
+            elif key not in ("@type", "type"):
+                texts.setdefault(key, set()).update(some)
+        held = [one for one in held if isinstance(one, dict | list)]
+    return [key for key, some in texts.items() if some and some <= ids]
 
 
 def _contexts(value: Any) -> Iterator[Any]:
@@ -140,7 +161,7 @@ def _contexts(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         for key, held in value.items():
             if key == "@context":
-                yield from (one for one in _listed(held) if isinstance(one, dict | str))
+                yield from (one for one in _listed(held) if isinstance(one, dict))
             yield from _contexts(held)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
-from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page, terms_left_out
+from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
 from jaxkg.kg.files.rdf.vocabulary import RDF, Vocabulary
 from jaxkg.kg.files.textfile import BadLines, extra, line_at, open_bytes
@@ -93,14 +93,14 @@ class RdfFiles:
     def take(self, path: Path, intake: Intake) -> None:
         """Take the statements of a file."""
         names, options = intake.names, intake.options
-        graphs, astray = set[str](), list[str]()
+        graphs = set[str]()
         # Blank nodes of two files are two, also where they are called alike.
         quoted = Quoted(f"{len(self._quoted)}." if self._quoted else "")
         self._quoted.append(quoted)
         self._source = path.name if options.provenance else ""
         with open_bytes(path, options.on_progress) as file:
             for subject, predicate, value, literal in statements(
-                path, file, intake.format, intake.bad, quoted, graphs.add, astray.extend
+                path, file, intake.format, intake.bad, quoted, graphs.add, intake.tell
             ):
                 known = predicate in LABELS + NAMES + ALIASES
                 if literal is not None and not known and tail_of(predicate) in _NAMING:
@@ -119,9 +119,6 @@ class RdfFiles:
                     continue
                 self._fact(subject, predicate, value, intake)
         intake.tell(f"its {len(graphs)} named graphs read as one" if graphs else "")
-        if astray:
-            some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
-            intake.tell(f"keys that its @context does not map left out ({some})")
 
     def _fact(self, subject: str, predicate: str, value: str, intake: Intake) -> None:
         intake.fact(subject, predicate, value, self._source)
@@ -237,22 +234,19 @@ def statements(
     bad: BadLines,
     quoted: Quoted | None = None,
     on_graph: Callable[[str], object] | None = None,
-    on_left_out: Callable[[list[str]], object] | None = None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Iterator[Statement]:
     """Yield the statements of a file.
 
     Args:
         quoted: takes those that others are about; without it they are refused.
         on_graph: told the name of each statement's graph, where it has one.
-        on_left_out: told the keys of JSON-LD that no context maps.
+        tell: told what no context of JSON-LD says.
     """
     with extra(path, "reading RDF needs pyoxigraph", "rdf"):
         import pyoxigraph
     if format == "jsonld":
-        document = document_of(path, file.read())
-        astray = terms_left_out(path, document)
-        if on_left_out is not None:
-            on_left_out(astray)
+        document = document_of(path, file.read(), tell)
         file = io.BytesIO(json.dumps(document).encode())
     if format == "rdfxml":
         walk(path)

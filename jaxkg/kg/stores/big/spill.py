@@ -172,7 +172,7 @@ def spill_rdf(
     columns: tuple[list[str], ...] = ([], [], [])
     with open_bytes(path, on_progress) as file:
         for subject, predicate, value, literal in statements(
-            path, file, format, bad, on_graph=lambda graph: one_graph()
+            path, file, format, bad, on_graph=lambda graph: one_graph(), tell=on_stage
         ):
             if literal is not None and predicate in LABELS + NAMES + ALIASES:
                 rank = ALIAS if predicate in ALIASES else 2 + label_rank(predicate, literal[1])
