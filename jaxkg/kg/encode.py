@@ -109,6 +109,26 @@ class TripleEncoder:
         rows = table[table[:, 1] == self._relations[relation]]
         return [(names[head], names[tail]) for head, _, tail in rows.tolist()]
 
+    def said(self, first: int, last: int) -> dict[str, dict[str, set[str]]]:
+        """What is said in the triples from `first` up to `last`, as they were taken: tails by
+        relation and head."""
+        entities, relations = list(self._entities), list(self._relations)
+        found: dict[str, dict[str, set[str]]] = {}
+        for head, relation, tail in np.concatenate(self._chunks)[first:last].tolist():
+            of = found.setdefault(relations[relation], {})
+            of.setdefault(entities[head], set()).add(entities[tail])
+        return found
+
+    def rename_within(self, names: Mapping[str, str], first: int, last: int) -> None:
+        """Give relations other names in the triples from `first` up to `last` alone."""
+        table = np.concatenate(self._chunks)
+        codes = _codes(list(names.values()), self._relations)
+        moved = np.arange(len(self._relations), dtype=np.int32)
+        moved[[self._relations[name] for name in names]] = codes
+        table[first:last, 1] = moved[table[first:last, 1]]
+        self._chunks = [table]
+        self._only_related()
+
     def split(
         self,
         parts: Mapping[tuple[str, str], Sequence[str]],

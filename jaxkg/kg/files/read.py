@@ -14,6 +14,7 @@ from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.parquet import columns_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
+from jaxkg.kg.files.tables.again import call_apart
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_login, join_by_name, split_cells
 from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
@@ -123,7 +124,8 @@ def read_graph(
     encoder, found = intake.encoder, intake.names
     readings = intake.readings
     if intake.tables or intake.has_cells:
-        readings += [joined, join_by_number(encoder, found, intake.tables)]
+        readings += [joined, call_apart(encoder, intake.tables)]
+        readings += [join_by_number(encoder, found, intake.tables)]
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
         readings += [join_by_login(encoder, found), join_by_name(encoder, found, intake.within)]

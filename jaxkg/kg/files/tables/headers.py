@@ -12,9 +12,9 @@ _FIRST = ("firstname", "givenname", "givennames", "given", "forename", "vorname"
 _LAST = ("lastname", "surname", "familyname", "familynames", "family", "nachname", "namelast")
 _ANY_WORDS = (
     "id ids no nr num number key code uid uuid guid ref identifier uri iri url index row line "
-    "entity subject object head node vertex source from thing name names label title text first "
-    "last given family forename surname vorname nachname full common display official preferred "
-    "short original"
+    "record entry entity subject object head node vertex source from thing name names label title "
+    "text first last given family forename surname vorname nachname full common display official "
+    "preferred short original"
 )
 ANY = frozenset(_ANY_WORDS.split())
 """Words of a first column's header that do not say what its rows are."""
@@ -49,7 +49,7 @@ def row_sort(header: str, title: str) -> str:
     words = [] if calls else words
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in ANY]):
         return " ".join(sort)
-    words = relation_words(title).replace("_", " ").lower().split()
+    words = relation_words(title).replace("_", " ").lower().removeprefix("all ").split()
     while words and not any(map(_SEVERAL.fullmatch, (words[-1], f"{words[-1]}s"))):
         words.pop()  # the first export of orders is of orders
     return " ".join(words) if words and _SEVERAL.fullmatch(words[-1]) else ""

@@ -174,6 +174,7 @@ def row_names(sort: str, title: str) -> tuple[str, frozenset[str]]:
     ('staff id', 'data', 'row')
     """
     titled = " ".join(re.findall(r"[^\W\d_]+", relation_words(title).lower()))
+    titled = titled.removeprefix("all ")  # an export of all contacts
     one = one_of(sort or titled) or "row"
     return one, frozenset(filter(None, (one, one_of(titled), one_of(titled.rpartition(" ")[2]))))
 

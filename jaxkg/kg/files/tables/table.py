@@ -23,6 +23,7 @@ from jaxkg.kg.files.tables.keys import (
     TakenTable,
     calls_codes,
     is_code,
+    is_key,
     is_sign,
     numbered,
     other_names_in,
@@ -65,8 +66,11 @@ _ARE_NODES = re.compile(r"(?:.*[-_ ])?(?:nodes?|vertices|entities)", re.I)
 """Titles of tables of things of all classes, whose `label` beside a name is the class."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
-_ROWS_WITH_NAMES, _ROWS_WITH_CODES = 8, 3
-"""From which on a column that no word calls a name may be taken for one."""
+_ROWS_WITH_NAMES, _ROWS_WITH_CODES, _ROWS_APART = 8, 3, 12
+"""From which on a column that no word calls a name may be taken for one; one of buyers, too, where
+each is another."""
+_WORD = re.compile(r"[^\W\d_A-Z]{3}")
+"""A part of a word, which no plate or serial number has."""
 _COMMON = "common"
 _SAYS_NAME = ("name", "description")
 """Ends of the second header by which it tells what the codes in the first column are called."""
@@ -147,7 +151,7 @@ def take_table(
     one: str | None = None  # "" where no number calls rows; not told before the first row
     ids, repeated = set[str](), 0
     other_names: list[tuple[str, ...]] = []
-    why, again, measured = "it has no key", False, False
+    why, again, measured, calls = "it has no key", False, False, False
     for batch in batches:
         rows = without_notes(batch)
         notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
@@ -172,7 +176,8 @@ def take_table(
             again = len(header.columns) > 2 and come_again(map(header.called, cells))
             measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
             again |= measured or (not header.shown and joins(header.columns, cells, title))
-            key = _own_key(header, cells, again, measured) if merged is None else 1
+            key = 1 if merged is not None else _own_key(header, cells, again, measured, title)
+            calls = merged is None and not measured and not again  # the first column, what has keys
             again |= merged is None and _at_times(cells)
             keyless = again = not key and again
         called = key if merged is None else 0
@@ -181,7 +186,7 @@ def take_table(
         if one is None and key:
             cells = _moved(header.columns, key)
             header = _header_of(path, 1, cells, title, separator, titled=False)
-            if merged is None and not measured and cells[0].casefold().split()[-1] not in NAMES:
+            if calls and cells[0].casefold().split()[-1] not in NAMES:
                 header = header._replace(name=max(header.name, 1))
         if one is None and (sums := totals([cells for _, cells in rows])):
             intake.leave_out("rows of totals", len(sums))
@@ -313,11 +318,12 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
     wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
     differ = wordy and len({row[1] for row in rows}) == len(rows)
-    if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
-        coded = any(is_code(row[1]) for row in rows)
-        many = not coded and not any(map(all_days, zip(*rows)))  # no order is called by its buyer
     names = [row[1] for row in rows]
-    signs = sum(any(map(str.isdigit, name)) for name in names)  # plates, serial numbers
+    apart = len(set(names)) == len(rows) >= _ROWS_APART
+    if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
+        # No order is called by its buyer, who comes again among many.
+        many = not any(map(is_code, names)) and (apart or not any(map(all_days, zip(*rows))))
+    signs = sum(any(map(str.isdigit, n)) and not _WORD.search(n) for n in names)  # plates
     return 1 if (said or (many and 2 * signs < len(rows))) and are_names(names) else -1
 
 
@@ -338,14 +344,22 @@ def _at_times(rows: Sequence[Sequence[str]]) -> bool:
     return any(len({*zip(firsts, when)}) == len(several) for when in whens)
 
 
-def _own_key(header: _Header, rows: Sequence[Sequence[str]], again: bool, measured: bool) -> int:
+def _own_key(
+    header: _Header, rows: Sequence[Sequence[str]], again: bool, measured: bool, title: str
+) -> int:
     """The column that calls rows and is not the first; 0 without.
 
     It is that of their codes, which others refer to, or where much of the first column comes again,
-    that of their names; where the first is a measure, any that is of names.
+    that of the ids of what the table is of, or of their names; where the first is a measure, any
+    that is of names.
     """
     columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
     if again:
+        _, titled = row_names("", title)
+        for place, column in enumerate(columns):
+            apart = all(cells[place]) and len(set(cells[place])) == len(rows)
+            if place and apart and is_key(column, titled):  # the `trip_id` of trips
+                return place
         words = [relation_words(column).lower() for column in columns]
         places = [words.index(word) for word in NAMES if word in words[1:]]
         places += [at for at, word in enumerate(words) if word.endswith(f" {NAMES[0]}")]

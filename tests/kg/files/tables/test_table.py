@@ -528,3 +528,39 @@ def test_na_says_nothing_where_it_stands_among_numbers(read):
     assert not [fact for fact in found if fact[2] == "NA"]
     rows = "Peru,SA,5\nCuba,NA,6\nOman,AS,7\nHaiti,NA,8\n"
     assert ("Cuba", "continent", "NA") in facts(read(f"name,continent,size\n{rows}", "c.csv"))
+
+
+def test_the_key_of_what_a_table_is_of_calls_its_rows(read):
+    rows = "".join(f"R{n // 4},WKD,R{n // 4}-{n},End {n % 2}\n" for n in range(12))
+    graph = read(f"route_id,service_id,trip_id,trip_headsign\n{rows}", "trips.csv", format="table")
+    assert ("R1-5", "route_id", "R1") in facts(graph)
+    assert ("R1-5", "trip_headsign", "End 1") in facts(graph)
+
+
+@pytest.mark.parametrize(("size", "name"), [(12, "Oak House"), (11, "P-100")])
+def test_what_differs_in_each_of_many_rows_names_their_codes(read, size, name):
+    texts = ["Oak House", *(f"{n} Mill Lane" for n in range(1, size))]
+    rows = "".join(f"P-{100 + n},{text},2024-01-{n + 1:02d}\n" for n, text in enumerate(texts))
+    graph = read(f"Ref,Address,Listed\n{rows}", "lettings.csv", format="table")
+    assert graph.name(graph.entity("P-100")) == name
+
+
+def test_rows_that_are_called_records_are_what_their_file_is_of(folder):
+    graph = folder({
+        "all-companies.csv": 'Record ID,Name\n9001,Acme\n9002,Bolt\n',
+        "all-contacts.csv": 'Record ID,Name,Company ID\n77,Ann,9001\n78,Bo,9002\n',
+    })  # fmt: skip
+    sorts = {tail for _, relation, tail in facts(graph) if relation == "is a"}
+    assert sorts == {"companies", "contacts"}
+
+
+def test_the_same_rows_in_tables_that_say_other_things_of_them(folder):
+    rows = {"autumn": (53, 61, 70), "spring": (73, 63, 70)}
+    graph = folder({
+        f"marks {term}.csv": "id,name,form,mark\n"
+        + "".join(f"B{n},Pupil {n},7A,{mark}\n" for n, mark in enumerate(marks))
+        for term, marks in rows.items()
+    })  # fmt: skip
+    said = {(head, relation, tail) for head, relation, tail in facts(graph)}
+    assert {("B0", "autumn mark", "53"), ("B0", "spring mark", "73"), ("B0", "form", "7A")} <= said
+    assert not [fact for fact in said if fact[1] == "mark"]
