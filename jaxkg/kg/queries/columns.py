@@ -18,7 +18,9 @@ from jaxkg.words import relation_words, singular
 NEARLY_ALL = 0.95
 """Of a column's texts, that have a value."""
 _SOME = 60
-_NOTHING = frozenset(("n/a", "k.a.", "-", "–", "—", "#n/a", "#nv"))
+_NOTHING = frozenset(
+    ("n/a", "k.a.", "-", "–", "—", "#n/a", "#nv", "(none)", "(vacant)", "(unknown)", "(blank)")
+)
 _NOTHING_AMONG_VALUES = _NOTHING | {"nan", "null", "na"}
 
 _MONTHS = {
