@@ -49,17 +49,28 @@ class Titles:
     def projected(self, seen: Seen) -> Seen:
         """The same, where the best readings lead to rows by the column that the noun names."""
         found, noun = list(seen.found), _first_run(seen.asked.cues.noun)
-        told = {singular(seen.asked.cues.words.folded[place]) for place in noun}
+        told = [singular(seen.asked.cues.words.folded[place]) for place in noun]
         if not told or not KEY.isdisjoint(told):
             return seen
         for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
             kinds = self._rows(found[place])
+            if not kinds and len(told) == 1:  # rows with names of their own
+                kinds = self._kinds(found[place])
+                said = found[place].last >= 0 and self._label(found[place].last)
+                kinds = () if said and told[0] in said else kinds
             named = any(kind.kind in kinds and kind.last in noun for kind in seen.asked.classes)
             columns = [code for kind in kinds for code in self._columns(kind)]
-            columns = [] if named else [c for c in columns if not told.isdisjoint(self._label(c))]
+            columns = [] if named else [c for c in columns if self._names(c, told, found[place])]
             if columns:
                 found[place] = self._step(found[place], columns[0])
         return dataclasses.replace(seen, found=found)
+
+    def _names(self, code: int, told: Sequence[str], candidate: Candidate) -> bool:
+        """Whether a noun names a column: by any word, where codes call the rows, else by the last
+        of its label."""
+        if self._are_codes(candidate.ends):
+            return not self._label(code).isdisjoint(told)
+        return any(words[-1:] == (told[-1],) for words in self._labels(code))
 
     def query(self, asked: Asked, candidate: Candidate) -> Query:
         """What a reading means, rows with their titles beside their codes."""
@@ -81,18 +92,24 @@ class Titles:
         return candidate._replace(query=query, ends=ends, relations=relations, last=code)
 
     def _rows(self, candidate: Candidate) -> tuple[int, ...]:
-        """Classes of the rows that a reading leads to; none where it leads to anything else."""
+        """Classes of the rows called by codes that a reading leads to; none where it leads to
+        anything else."""
+        return self._kinds(candidate) if self._are_codes(candidate.ends) else ()
+
+    def _kinds(self, candidate: Candidate) -> tuple[int, ...]:
+        """Classes of what a reading leads to; none where some are of none."""
         if candidate.result or candidate.wanting or isinstance(candidate.query, _VALUES):
-            return ()
-        if not self._are_codes(candidate.ends):
             return ()
         some = [self.vocabulary.kinds_of(end) for end in candidate.ends[:_SAMPLE].tolist()]
         kinds = self.find.end_classes(candidate) if all(some) else ()
         return kinds or tuple(sorted({kind for each in some for kind in each}) if all(some) else ())
 
     def _label(self, code: int) -> set[str]:
-        labels = self.find.wordings(code)
-        return {singular(word) for label in labels for word in folded_words(label)}
+        return {word for words in self._labels(code) for word in words}
+
+    def _labels(self, code: int) -> list[tuple[str, ...]]:
+        """The words of each label of a relation, in the singular."""
+        return [tuple(map(singular, folded_words(text))) for text in self.find.wordings(code)]
 
     def _are_codes(self, nodes: np.ndarray) -> bool:
         names = map(self.kg.name, nodes[:_SAMPLE].tolist())

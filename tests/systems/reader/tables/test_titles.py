@@ -142,3 +142,12 @@ def test_a_column_that_many_rows_lack_titles_none():
     kg = KnowledgeGraph.from_triples(facts)
     reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
     assert told(reader, "Which jobs are open?") == ["J-0", "J-1"]
+
+
+def test_a_noun_that_names_a_column_of_rows_with_names_asks_for_it():
+    text = (
+        "Ann & Bo,Bo Lee,Ann May,Leeds\nCy & Di,Cy Fox,Di Ray,York\nEd & Flo,Ed Oak,Flo Ash,York\n"
+    )
+    weddings = reader_of(text, ("groom", "bride", "town"), "wedding")
+    assert told(weddings, "Which grooms have the town York?") == ["Cy Fox", "Ed Oak"]
+    assert told(weddings, "Which weddings have the town York?") == ["Cy & Di", "Ed & Flo"]
