@@ -131,8 +131,8 @@ def test_a_sum_that_a_column_has_of_each_is_added_up_over_several():
     assert told(reader, "What is the total of Bill 1?") == ["12"]
 
 
-@pytest.mark.parametrize(("id", "meant"), [("_:work_{}", ["105"]), ("work {}", ["45", "60"])])
-def test_how_many_hours_rows_without_names_have(id, meant):
+@pytest.mark.parametrize("id", ["_:work_{}", "work {}"])
+def test_how_many_hours_rows_have(id):
     rows = [("Atlas", "60", "7"), ("Atlas", "45", "8"), ("Pine", "9", "9")]
     facts = [
         (id.format(at), column, cell)
@@ -141,8 +141,7 @@ def test_how_many_hours_rows_without_names_have(id, meant):
     ]
     reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
     found = reader.understand("How many hours were spent on Atlas?").readings
-    assert meant in [sorted(one.answers) for one in found]
-    assert any(isinstance(one.candidate.query, Total) for one in found) == (len(meant) == 1)
+    assert ["105"] in [sorted(one.answers) for one in found]
     weeks = reader.understand("Which weeks have hours on Atlas?").readings
     assert not any(isinstance(one.candidate.query, Total) for one in weeks)
 
@@ -207,3 +206,15 @@ def test_a_correction_may_choose_a_total(acts, tmp_path, monkeypatch):
     assert isinstance(acts.corrections[-1].query, Total)
     assert told(acts, "What is the average fee?") == ["3940"]
     acts.corrections = kept
+
+
+def test_an_amount_in_a_unit_is_the_sum_of_the_column_in_it():
+    facts = []
+    for at, (shelf, stock, density) in enumerate((("F1", "12.5", "0.8"), ("F1", "2", "1.1"),
+                                                  ("F2", "9", "0.9"))):  # fmt: skip
+        row = f"Solvent {at}"
+        facts += [(row, "shelf", shelf), (row, "Stock [L]", stock), (row, "density", density)]
+    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    assert reader.understand("How many litres are on F1?").readings[0].answers == ("14.5",)
+    tonnes = reader.understand("How many tonnes are on F1?")
+    assert not tonnes.sure

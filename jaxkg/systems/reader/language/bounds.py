@@ -87,6 +87,8 @@ _COUNTED = re.compile(
     rf"(?:an? )?({'|'.join(_COUNT_WORDS)})(?:[ -](one|{'|'.join(NUMERALS)}))?"
     rf"(?: ({'|'.join(_SCALES)}))?\b"
 )
+_SPOKEN_UNIT = "|".join(unit for unit in UNITS if unit.isalpha() and len(unit) > 2)
+_ONE = re.compile(rf"\b((?:{_BEFORE_COUNTS}) )an?(?= (?:{_SPOKEN_UNIT})\b)")
 _HYPHENED = re.compile(rf"(?<![\w-])({'|'.join(_COUNT_WORDS)})-(?=[a-z]{{3}})")
 _ORDINAL_WORDS = "sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
 _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), start=16)}
@@ -144,6 +146,8 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
 
     >>> plain_values("over 1,250 on may 3, 2021")[0]
     'over 1250 on 2021-05-03'
+    >>> plain_values("less than an hour")[0]
+    'less than 1 hour'
     """
     found: list[tuple[int, int, str]] = []
     for pattern in (
@@ -152,6 +156,7 @@ def plain_values(lower: str) -> tuple[str, list[int]]:
         _THOUSANDS,
         _SCALED,
         _COUNTED,
+        _ONE,
         _HYPHENED,
     ):
         for match in pattern.finditer(lower):
@@ -181,6 +186,8 @@ def _written(match: re.Match[str]) -> str:
         return f"{float(match[1].replace(',', '')) * 10 ** _SCALES[match[2]]:.0f}"
     if match.re is _HYPHENED:
         return f"{_COUNT_WORDS[match[1]]}-"
+    if match.re is _ONE:
+        return f"{match[1]}1"
     if match.re is _COUNTED:
         number = _COUNT_WORDS[match[2]] + _COUNT_WORDS.get(match[3], 0)
         return f"{match[1]}{number * 10 ** _SCALES.get(match[4], 0)}"

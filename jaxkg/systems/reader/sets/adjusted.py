@@ -28,6 +28,7 @@ from jaxkg.query import (
     Union,
 )
 from jaxkg.systems.reader.language.lexicon.cue_words import ADDING, KINDS, NEXT
+from jaxkg.systems.reader.language.lexicon.units import UNITS, unit_of
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
@@ -217,7 +218,7 @@ def added_up(asked: Asked, candidate: Candidate, find: Candidates, sets: QuerySe
     if result.number is None or (len(result.rows) < 2 and len(candidate.ends) < 2):
         return candidate
     nameless = all(is_blank(find.kg.entity_ids[row]) for row in result.rows)
-    if asked.cues.count and not (asked.cues.adds or nameless):
+    if asked.cues.count and not (asked.cues.adds or nameless or candidate.topics):
         return candidate  # the rooms of each house, not of all
     return candidate._replace(query=query, ends=result.rows, result=result.words)
 
@@ -228,6 +229,13 @@ def _amount(asked: Asked, candidate: Candidate, find: Candidates) -> Total | Non
     query, noun, words = candidate.query, asked.cues.noun, asked.cues.words.folded
     if not asked.cues.count or not noun or not isinstance(query, Count):
         return None
+    if (unit := words[noun[-1]]) in UNITS:  # "how many litres are in F2"
+        codes = [
+            code
+            for code in find.vocabulary.around.ends(candidate.ends)
+            if code < find.kg.num_relations and _in_one(unit, find.wordings(code))
+        ]
+        return Total(query.source, (find.kg.relation_name(codes[0]),)) if len(codes) == 1 else None
     if not all(is_blank(find.kg.entity_ids[row]) for row in candidate.ends[:_FEW].tolist()):
         return None
     kinds = find.end_classes(candidate)
@@ -236,6 +244,11 @@ def _amount(asked: Asked, candidate: Candidate, find: Candidates) -> Total | Non
     named = frozenset(words[place] for place in noun)
     code = _amounts(find, candidate.ends, named | _AMOUNTS)
     return None if code < 0 else Total(query.source, (find.kg.relation_name(code),), "sum")
+
+
+def _in_one(unit: str, wordings: Sequence[str]) -> bool:
+    """Whether a label names the same unit, perhaps in other words."""
+    return UNITS.get(unit_of(wordings)) == UNITS[unit]
 
 
 def _amounts(find: Candidates, rows: np.ndarray, named: frozenset[str]) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from jaxkg.query import Rows, Total, Where, children
 from jaxkg.systems.reader.language.grades import Grade
+from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.adjusted import says_adding
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
@@ -261,6 +262,8 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if _leaves_out_a_number(asked, best, find) or _lists_for_a_count(asked, best, find):
         return True
+    if _counts_for_a_unit(asked, best):
+        return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
 
@@ -350,6 +353,14 @@ def _lists_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return False
     number = find.vocabulary.ends_kind(best.last) == "number" and not isinstance(best.query, Rows)
     return number and aligned(asked, best.last, find.vocabulary).best_lex < _NAMED
+
+
+def _counts_for_a_unit(asked: Asked, best: Candidate) -> bool:
+    """Whether things are counted where an amount is asked for: "how many tonnes do they ship"."""
+    first = asked.cues.noun[0] if asked.cues.noun else -1
+    things = any(first in kind.words for kind in asked.classes)
+    units = first >= 0 and asked.cues.words.folded[first] in UNITS
+    return asked.cues.count and units and not things and best.shape == "count"
 
 
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
