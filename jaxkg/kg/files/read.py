@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.countries import name_countries
 from jaxkg.kg.files.delimited import names_of, read_names
 from jaxkg.kg.files.delimited_format import first_words
 from jaxkg.kg.files.formats import Choice, files_of, format_of
@@ -131,6 +132,7 @@ def read_graph(
         readings += [join_by_login(encoder, found), join_by_name(encoder, found, intake.within)]
     if intake.aside and (count := encoder.leave_out(intake.aside)):
         intake.leave_out("facts about properties and vocabularies", count)
+    readings += [name_countries(encoder, found)]
     readings += [f"{count:,} {why}" for why, count in intake.mended.items()]
     readings += [f"{count:,} {why} left out" for why, count in intake.left_out.items()]
     if on_reading and not chosen.is_typed:

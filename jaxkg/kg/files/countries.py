@@ -1,0 +1,50 @@
+"""Names of countries for their codes: players are born in LVA, and asked for by Latvia."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from importlib import resources
+
+from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.names import NameCollector
+from jaxkg.words import relation_words
+
+_COUNTRY = frozenset(("country", "countries", "nation", "nationality", "citizenship", "land"))
+"""Last words of relations that lead to countries, but for words that say of what kind a code is."""
+_KIND = frozenset(("code", "codes", "id", "iso", "iso2", "iso3", "alpha2", "alpha3"))
+
+
+@functools.cache
+def _names() -> dict[str, tuple[str, ...]]:
+    """Names by codes of two and of three letters."""
+    text = (resources.files("jaxkg.kg.files") / "countries.toml").read_text(encoding="utf-8")
+    found: dict[str, tuple[str, ...]] = {}
+    for line in tomllib.loads(text)["countries"].split("\n"):
+        two, _, rest = line.partition(" ")
+        three, _, names = rest.partition(" ")
+        found |= dict.fromkeys(filter(None, (two, three)), tuple(names.split(";")))
+    return found
+
+
+def name_countries(encoder: TripleEncoder, names: NameCollector) -> str:
+    """Give codes of countries the names of these as other names.
+
+    Returns:
+        Of what relations, in words; "" where none leads to codes alone.
+
+    >>> encoder, names = TripleEncoder(), NameCollector()
+    >>> encoder.add(["Ann", "Bo"], ["birthCountry"] * 2, ["LVA", "SWE"])
+    >>> name_countries(encoder, names), list(names.aliases["LVA"])
+    ('codes of birthCountry called as the countries, too', ['Latvia', 'Lettland'])
+    """
+    told = []
+    for relation, tails in encoder.tails():
+        words = [w for w in relation_words(relation).lower().split() if w not in _KIND]
+        codes = [tail for tail in tails if tail not in names.display]
+        if words[-1:] and words[-1] in _COUNTRY and codes and _names().keys() >= {*codes}:
+            told.append(relation)
+            for code in codes:
+                for name in _names()[code]:
+                    names.alias(code, name)
+    return f"codes of {', '.join(told)} called as the countries, too" if told else ""
