@@ -313,6 +313,13 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         words = relation_words(column).lower().split()
         if "name" in words and _COMMON in words and are_names([row[at] for row in rows]):
             return at  # a species is called so rather than in Latin
+    own: list[tuple[int, int]] = []
+    for at, column in enumerate(header.columns[1:], start=1):
+        words, names = relation_words(column).lower().split(), [row[at] for row in rows]
+        if len(words) > 2 and words[-1] == NAMES[0] and words[0] in called and are_names(names):
+            own.append((sum(map(len, names)), at))  # `route_short_name` and `route_long_name`
+    if own:
+        return max(own)[1]
     said = len(header.columns) > 2 and header.columns[1].lower().endswith(_SAYS_NAME)
     several = len(rows) - len({row[0] for row in rows})
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
