@@ -34,6 +34,8 @@ def spelt_out(label: str) -> str:
 
 
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
+_LETTER = re.compile(r"\b([^\W\d_])[ -](?=[^\W\d_]{3})")
+"""A letter that is a word's first part: an "e mail" is an email."""
 _IN_BRACKETS = re.compile(r"[(\[]([^)\]]*[^\W\d]{2}[^)\]]* [^)\]]*)[)\]]$")
 """Several words at the end of a label, by which its exporter tells it: "custom field (due day)"."""
 _ARTICLE_WORDS = "the a an der die das den dem des ein eine einen prof dr mr mrs ms"
@@ -94,6 +96,9 @@ def relation_wordings(
     >>> graph = KnowledgeGraph.from_triples([("trip", "cust_no", "Ann")])
     >>> relation_wordings(graph, 0, rows=True), relation_wordings(graph, 0, rows=False)
     (('cust', 'customer', 'cust no', 'customer number'), ('cust no', 'customer number'))
+    >>> graph = KnowledgeGraph.from_triples([("Ann", "E-mail", "a@x.org")])
+    >>> relation_wordings(graph, 0, rows=False)
+    ('e mail', 'email')
     """
     words = [
         relation_words(label)
@@ -103,6 +108,7 @@ def relation_wordings(
         words.append(own)
     words += [relation_words(m[1]) for word in words if (m := _IN_BRACKETS.search(word))]
     words += filter(None, [*map(without_unit, words)])
+    words += [one for word in words if (one := _LETTER.sub(r"\1", word)) != word]
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
     keyed = [word.rpartition(" ") for word in words]
     again = any(last.lower() in _AGAIN for _, _, last in keyed) and len(distinct(ends)) < len(ends)
