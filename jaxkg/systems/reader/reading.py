@@ -24,7 +24,7 @@ from jaxkg.systems.reader.language.names import key_of
 from jaxkg.systems.reader.language.topics import CERTAIN, Mention, Option, TopicFinder
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.linking import RelationLinking
-from jaxkg.systems.reader.sets.alignment import Alignment
+from jaxkg.systems.reader.sets.alignment import PARTICLES, Alignment
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, ranked
 from jaxkg.systems.reader.sets.direction import is_verb
@@ -83,7 +83,7 @@ class Readings:
         self.linking: RelationLinking | None = None
         if self.reader_texts.linked is not None:
             relations = self.vocabulary.relations
-            ordinary = np.array([not relation.role for relation in relations], bool)
+            ordinary = np.array([relation.role in ("", "alias") for relation in relations], bool)
             wordings = [relation.wordings for relation in relations]
             self.linking = RelationLinking(self.reader_texts.linked, wordings, ordinary)
 
@@ -171,7 +171,7 @@ class Readings:
 
     def _is_name(self, mention: Mention, cues: Cues) -> bool:
         """Whether words are a name and nothing else; not the "director" of an award's long name,
-        nor an "account manager" where one thing is another's."""
+        nor an "account manager" where one thing is another's, nor what was "closed"."""
         words = cues.words.folded[mention.first : mention.last + 1]
         return mention.score >= CERTAIN and tuple(words) not in self._said
 
@@ -235,9 +235,12 @@ class Readings:
 
     @functools.cached_property
     def _said(self) -> set[tuple[str, ...]]:
-        """Labels of relations that are nouns, word by word."""
-        told = (w for wordings in self.vocabulary.labels for w in wordings if not is_verb(w))
-        return set(map(folded_words, told))
+        """Labels of relations that are nouns, word by word, and verbs that particles follow: the
+        "closed" of what was "closed at" noon."""
+        labels = [label for wordings in self.vocabulary.labels for label in wordings]
+        said = {folded_words(label) for label in labels if not is_verb(label)}
+        words = map(folded_words, labels)
+        return said | {(w[0],) for w in words if len(w) == 2 and w[1] in PARTICLES}
 
     def _in_label(self, cues: Cues, grade: Grade) -> bool:
         """Whether a superlative stands so in a relation's label: "first described"."""

@@ -143,7 +143,7 @@ def views(
         check()
         seen = {
             **step_views(asked, candidate, find),
-            **topic_views(asked, candidate),
+            **topic_views(asked, candidate, find),
             **type_views(candidate, ends),
             **shape_views(asked, candidate, find),
         }
@@ -321,12 +321,15 @@ class TypeViews:
         return float((gaps if self.asked.cues.wants == "person" else -gaps).max())
 
 
-def topic_views(asked: Asked, candidate: Candidate) -> dict[str, float]:
-    """Views of the names that one reading starts from, by their names."""
+def topic_views(asked: Asked, candidate: Candidate, find: Candidates) -> dict[str, float]:
+    """Views of the names that one reading starts from, by their names. A name that its relations
+    say is not unused: the state "closed", when something was closed."""
     mentions = asked.mentions
     used = {mention for mention, _ in candidate.topics}
     options = [mentions[m].options[o] for m, o in candidate.topics]
-    unused = [m.score for i, m in enumerate(mentions) if i not in used and m.score >= 0.7]
+    others = [m for i, m in enumerate(mentions) if i not in used and m.score >= _A_NAME]
+    labels = [aligned(asked, code, find.vocabulary).lex for code in candidate.relations if others]
+    unused = [m.score for m in others if all(lex[[*m.words]].min() < SAID for lex in labels)]
     return {
         "topic score": min((option.score for option in options), default=0.5),
         "topics": len(used),

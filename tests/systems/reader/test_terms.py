@@ -67,3 +67,31 @@ def test_people_are_called_by_their_names_and_not_by_their_job(tmp_path):
     path.write_text("\n".join(lines), encoding="utf-8")
     names = {load_graph(path).name(row) for row in range(load_graph(path).num_entities)}
     assert {"Olaf Weber", "Cleo Silva"} <= names
+
+
+STUDIES = [
+    fact
+    for name, acronym, state, closed in (
+        ("Iron before surgery", "IRONCLAD", "closed", "2020-03-01"),
+        ("Rest at home", "HOMEREST", "open", ""),
+        ("Heparin for asthma", "BREEZE", "closed", "2021-07-09"),
+    )
+    for fact in (
+        (name, "acronym", acronym), (name, "state", state), (name, "closed at", closed),
+        (name, "type", "study"), (name, "phase", "II"),
+    )
+    if fact[2]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("What is the acronym of Rest at home?", ("HOMEREST",)),
+        ("When was Heparin for asthma closed?", ("2021-07-09",)),
+        ("Which studies are closed?", ("Heparin for asthma", "Iron before surgery")),
+        ("What phase is IRONCLAD in?", ("II",)),
+    ],
+)
+def test_another_name_or_the_word_of_a_value_may_be_what_is_asked_for(question, answers):
+    assert reader(STUDIES).understand(question).readings[0].answers == answers

@@ -145,7 +145,7 @@ class Vocabulary:
         }
         if self._elsewhere:
             self.symmetric = self._elsewhere.symmetric(self.symmetric)
-        self._alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
+        self.alias_codes = [c for c, r in enumerate(self.relations) if r.role == "alias"]
         self.sorts = dict(enumerate(self._inferred(), start=kg.num_entities))
         self._of_sort = self._by_member()
         self._kinds.clear()
@@ -222,7 +222,7 @@ class Vocabulary:
     def is_other_name(self) -> np.ndarray:
         """[N] bool: entities that are but other names of entities."""
         named = np.zeros(self.kg.num_entities, np.int64)
-        for code in self._alias_codes:
+        for code in self.alias_codes:
             np.add.at(named, self.kg.triples[self.kg.rows_of(code), 2], 1)
         return (named > 0) & (named == self.degree)
 
@@ -314,7 +314,7 @@ class Vocabulary:
         found = [(name, int(row), False) for name, row in zip(every, rows)]
         others = self.kg.aliases.names
         found += [(others[row], int(owners[row]), True) for row in aliases]
-        for code in self._alias_codes:
+        for code in self.alias_codes:
             if len(rows) == self.kg.num_entities:
                 pairs = self.kg.triples[self.kg.rows_of(code)][:, ::2].tolist()
             else:

@@ -23,7 +23,7 @@ from jaxkg.systems.reader.language.lexicon.stems import stem
 from jaxkg.systems.reader.sets.labels import SAID, Labels, Letters, folded_words
 
 _PARTICLE_WORDS = "by to from for in of at on with out up over zu von aus bei"
-_PARTICLES = frozenset(_PARTICLE_WORDS.split())
+PARTICLES = frozenset(_PARTICLE_WORDS.split())
 _PHRASE = 3
 _SPELT = 0.8
 """Likeness of letters from which on a word speaks of a label."""
@@ -168,7 +168,7 @@ class Alignment:
         if first == last and self.cues.content[first] < 1.0:
             return False  # "kind" alone says little, "kind of film" does not
         ends = self.words[last]
-        return self.cues.content[last] == 1.0 or (first < last and ends in _PARTICLES)
+        return self.cues.content[last] == 1.0 or (first < last and ends in PARTICLES)
 
     def prepare(self, groups: Iterable[tuple[str, ...]]) -> None:
         """Align elements by their wordings, all of them at once."""

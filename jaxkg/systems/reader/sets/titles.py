@@ -60,6 +60,7 @@ class Titles:
                 kinds = () if said and told[0] in said else kinds
             named = any(kind.kind in kinds and kind.last in noun for kind in seen.asked.classes)
             columns = [code for kind in kinds for code in self._columns(kind)]
+            columns += self.vocabulary.alias_codes if kinds else ()
             columns = [] if named else [c for c in columns if self._names(c, told, found[place])]
             if columns:
                 found[place] = self._step(found[place], columns[0])

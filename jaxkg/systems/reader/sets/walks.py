@@ -15,7 +15,14 @@ from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.query import Entities, Node, Step
 from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.quick import Further, further_scores, joined, quick_scores
+from jaxkg.systems.reader.sets.labels import SAID
+from jaxkg.systems.reader.sets.quick import (
+    Further,
+    aligned,
+    further_scores,
+    joined,
+    quick_scores,
+)
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.words import is_blank
 
@@ -120,7 +127,7 @@ class Walks:
             asked.cut |= len(walked) < len(best)
             # There and back over a number or date, "of the same year", is too much to guess.
             walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
-            further = self._further(start, walked)
+            further = self._further(asked, start, walked)
             if not len(further):
                 break
             asked.alignment.prepare(map(self.wordings, np.unique(further.code).tolist()))
@@ -146,7 +153,7 @@ class Walks:
             level = [made[place] for place in onward.tolist()]
         return found
 
-    def _further(self, start: Candidate, walked: Sequence[Candidate]) -> Further:
+    def _further(self, asked: Asked, start: Candidate, walked: Sequence[Candidate]) -> Further:
         """What walked paths come to with one more relation that a question may mean."""
         parts, total = [], self.kg.num_relations
         for low, high in _in_parts([self.vocabulary.around.degree(p.ends) for p in walked]):
@@ -159,6 +166,9 @@ class Walks:
         further = further.but(start.ends) if isinstance(start.query, Entities) else further
         later = np.array([bool(path.relations) for path in walked], np.int64)[further.path]
         aside = self._aside[later, further.code]
+        labels = ((c, aligned(asked, c, self.vocabulary)) for c in self.vocabulary.alias_codes)
+        names = [code for code, label in labels if label.best_lex >= SAID]
+        aside &= ~np.isin(further.code, names)  # "what is the acronym of ..."
         last = np.array([path.last if path.relations else -1 for path in walked])[further.path]
         # A walk that ends where it started may be asked for: "her son's mother".
         turned = (last >= 0) & (np.abs(further.code - last) == total)
