@@ -19,7 +19,7 @@ from jaxkg.kg.files.tables.again import call_apart
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_login, join_by_name, split_cells
 from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
-from jaxkg.kg.files.textfile import BadLines, Progress, existing
+from jaxkg.kg.files.textfile import BadLines, Progress, existing, guessed_encodings
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.mapping import apply_mapping, mapping_beside, read_mapping
 from jaxkg.kg.names import NameCollector
@@ -71,7 +71,7 @@ def read_graph(
             "file:sheet:row"), or a JSON line's own `source`. False: no source. A position or name:
             that column.
         encoding: encoding of text files, also of `names`; RDF, GraphML, Excel and Parquet state
-            their own.
+            their own. What is no UTF-8 is read as cp1252 where it may be, which is told.
         skip_bad: number of malformed lines to tolerate; `skipped` of the graph lists them.
         lines: use "file:line" if the file states no source (text formats and Excel only).
         language: language of the labels to show (RDF, Wikidata); other labels become aliases.
@@ -87,43 +87,54 @@ def read_graph(
             malformed line beyond `skip_bad`, wrong encoding, or no triples at all.
     """
     path = existing(path)
-    choice = format_of(path, format, encoding)
-    chosen = choice.format
-    if chosen.name == "saved":
-        told = {"columns": columns, "names": names, "provenance": provenance, "mapping": mapping}
-        _refuse(path, "saved", format=format, **told)
-        return open_graph(path)
-    if path.is_dir() and not chosen.takes_folders:
-        raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
-    if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
-        raise JaxkgError(f"columns must name three different columns, got {columns!r}")
-    if any(isinstance(at, int) and at < 0 for at in (*(columns or ()), provenance)):
-        raise JaxkgError("columns are counted from 0; a position cannot be negative")
-    bad, given = BadLines(skip_bad), NameCollector()
-    if isinstance(names, Mapping):
-        given.display.update(names)
-    elif names is not None:
-        read_names(existing(names), given, bad, encoding=encoding)
-    options = Options(
-        format is None, columns, provenance, encoding, lines, on_progress, language, strict
-    )
-    intake = Intake(options, bad)
-    if on_reading and choice.others:
-        rivals = ", ".join(f"{name!r} ({why})" for name, why in choice.others)
-        on_reading(f"{path}: read as {chosen.name!r} ({choice.reason}); it may be {rivals}, too")
-    if chosen.name == "folder":
-        _refuse_columns(path, chosen, options)
-        files, unread = files_of(path, encoding)
-        if not files:
-            return open_graph(path)  # which says what is missing
-        _read_folder(path, files, intake)
-        _read_names_beside(path, unread, intake, given)
-    else:
-        _read_file(path, chosen, intake)
-    joined = join_ends(intake.encoder, intake.edges, intake.tables, intake.say_of)
-    intake.finish()
+    with guessed_encodings() as recoded:
+        choice = format_of(path, format, encoding)
+        chosen = choice.format
+        if chosen.name == "saved":
+            told = {
+                "columns": columns,
+                "names": names,
+                "provenance": provenance,
+                "mapping": mapping,
+            }
+            _refuse(path, "saved", format=format, **told)
+            return open_graph(path)
+        if path.is_dir() and not chosen.takes_folders:
+            raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
+        if columns is not None and (len(columns) != 3 or len(set(columns)) != 3):
+            raise JaxkgError(f"columns must name three different columns, got {columns!r}")
+        if any(isinstance(at, int) and at < 0 for at in (*(columns or ()), provenance)):
+            raise JaxkgError("columns are counted from 0; a position cannot be negative")
+        bad, given = BadLines(skip_bad), NameCollector()
+        if isinstance(names, Mapping):
+            given.display.update(names)
+        elif names is not None:
+            read_names(existing(names), given, bad, encoding=encoding)
+        options = Options(
+            format is None, columns, provenance, encoding, lines, on_progress, language, strict
+        )
+        intake = Intake(options, bad)
+        if on_reading and choice.others:
+            rivals = ", ".join(f"{name!r} ({why})" for name, why in choice.others)
+            on_reading(
+                f"{path}: read as {chosen.name!r} ({choice.reason}); it may be {rivals}, too"
+            )
+        if chosen.name == "folder":
+            _refuse_columns(path, chosen, options)
+            files, unread = files_of(path, encoding)
+            if not files:
+                return open_graph(path)  # which says what is missing
+            _read_folder(path, files, intake)
+            _read_names_beside(path, unread, intake, given)
+        else:
+            _read_file(path, chosen, intake)
+        joined = join_ends(intake.encoder, intake.edges, intake.tables, intake.say_of)
+        intake.finish()
     encoder, found = intake.encoder, intake.names
     readings = intake.readings
+    others = f" and {len(recoded) - 3} more" if len(recoded) > 3 else ""
+    some = ", ".join([*recoded][:3]) + others
+    readings += [f"{some} read as cp1252: no UTF-8"] if recoded else []
     if intake.tables or intake.has_cells:
         readings += [joined, call_apart(encoder, intake.tables)]
         readings += [join_by_number(encoder, found, intake.tables)]

@@ -14,6 +14,7 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -39,6 +40,21 @@ _MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """What a file in UTF-16 begins with, and none in UTF-8."""
 _NOT_1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+_RECODED: ContextVar[dict[str, None] | None] = ContextVar("_RECODED", default=None)
+
+
+@contextlib.contextmanager
+def guessed_encodings() -> Iterator[dict[str, None]]:
+    """Read text within that is no UTF-8 as cp1252, where it may be; gives the names of such files,
+    which whoever reads them tells."""
+    found: dict[str, None] = {}
+    token = _RECODED.set(found)
+    try:
+        yield found
+    finally:
+        _RECODED.reset(token)
 
 
 class BadLines:
@@ -246,7 +262,8 @@ def _bounded(path: Path, file: Any, size: int) -> io.BufferedReader:
 def text_chunks(
     path: Path, *, encoding: str = "utf-8", on_progress: Progress | None = None
 ) -> Iterator[str]:
-    """The text of a file in parts; a byte order mark is dropped, one of UTF-16 obeyed.
+    """The text of a file in parts; a byte order mark is dropped, one of UTF-16 obeyed. See
+    `guessed_encodings`, too.
 
     Raises:
         JaxkgError: the bytes are not text in `encoding`; says where, and which encoding would do.
@@ -255,15 +272,23 @@ def text_chunks(
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError as error:
         raise JaxkgError(f"no text encoding {encoding!r}; common ones: utf-8, cp1252") from error
-    number, read = 1, 0
+    number, read, plain, recoded = 1, 0, encoding == "utf-8", _RECODED.get()
 
     def decoded(chunk: bytes) -> str:
+        nonlocal decoder, plain
         try:
-            return decoder.decode(chunk, final=not chunk)
+            text = decoder.decode(chunk, final=not chunk)
+            plain = plain and text.isascii()
+            return text
         except UnicodeDecodeError as error:
+            above = error.object[: error.start]
+            fits = plain and above.isascii() and not _NOT_1252.search(error.object)
+            if fits and recoded is not None and b"\0" not in error.object:
+                recoded[path.name], plain = None, False
+                decoder = codecs.getincrementaldecoder("cp1252")()
+                return decoder.decode(error.object)
             # The decoder may have kept the start of a character from the chunk before.
             offset = read + len(chunk) - len(error.object) + error.start
-            above = error.object[: error.start]
             mixed = "; but what stands above it reads as utf-8: is it of two encodings?"
             mixed = mixed if any(byte > 127 for byte in above) else ""
             works = "latin-1" if _NOT_1252.search(error.object) else "cp1252"

@@ -127,7 +127,8 @@ def test_line_numbers_hold_across_blocks(read, monkeypatch):
         ("\n \n", "kb.txt", "the file is blank"),
         ("head,relation,tail\n", "kb.csv", "no triples in it"),
         ("just words\n", "kb.txt", "kb.txt:1: neither its name nor its first line 'just words'"),
-        (b"a|r|b\nc|r|\xe9\n", "kb.txt", r"kb.txt:2: byte 10 \(0xe9\) is not utf-8"),
+        (b"a|r|b\nc|r|\xc3\xa9\xe9\n", "kb.txt", r"kb.txt:2: byte 12 \(0xe9\) is not utf-8"),
+        (b"a|r|b\nc|r|\xe9\0\n", "kb.txt", r"kb.txt:2: byte 10 \(0xe9\) is not utf-8"),
     ],
 )  # fmt: skip
 def test_malformed_files_are_told_in_one_line(read, text, name, told):
@@ -246,3 +247,12 @@ def test_triples_as_rdf_writes_them_short(read):
     assert graph.name(graph.entity("dbr:Ulm")) == "Ulm"
     plain = read("gene:A\tbinds\tgene:B\n", "g.tsv")
     assert plain.name(plain.entity("gene:A")) == "gene:A"
+
+
+@pytest.mark.parametrize("size", [1, 40_000])
+def test_what_is_no_utf_8_is_read_as_cp1252_and_told(read, size):
+    text = "a|r|b\n" * size + "Köln|r|Zoë\n"
+    heard = []
+    graph = read(text.encode("cp1252"), "kb.txt", on_reading=heard.append)
+    assert {"Köln", "Zoë"} <= {*graph.entity_ids}
+    assert "kb.txt read as cp1252: no UTF-8" in heard[-1]
