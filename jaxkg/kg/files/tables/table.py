@@ -210,6 +210,11 @@ def take_table(
             if not header.shown and not header.nameless:
                 name = _named_by(header, [cells for _, cells in rows], title, numbers=keyed)
                 header = header._replace(name=name)
+                kind = _kind_of_names(header.columns[name]) if name > 0 else ""
+                if kind and not header.sort:
+                    header = header._replace(sort=kind if header.sorted_by else "")
+                elif kind and kind != header.sort:
+                    names.alias(header.sort, kind)
         if header.labels:
             for _, cells in rows:
                 for of, at in header.labels:
@@ -218,6 +223,7 @@ def take_table(
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         labels = {at for _, at in header.labels}
+        firm = _firm(header, [cells for _, cells in rows])
         periods = period_columns(header.columns)
         if header.nameless and (places := other_names_in(header.columns)):
             other_names += [tuple(cells[place] for place in places) for _, cells in rows]
@@ -230,8 +236,8 @@ def take_table(
             else:
                 repeated += called in ids
                 ids.add(called)
-                if header.parts:
-                    names.label(row, header.full_name(cells))
+                if label := header.parts and (header.full_name(cells) or cells[firm]):
+                    names.label(row, label)
             heads = [row]
             if periods:
                 node, texts = row if header.nameless else intake.blank(title), [*map(_told, cells)]
@@ -332,6 +338,22 @@ def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, num
         many = not any(map(is_code, names)) and (apart or not any(map(all_days, zip(*rows))))
     signs = sum(any(map(str.isdigit, n)) and not _WORD.search(n) for n in names)  # plates
     return 1 if (said or (many and 2 * signs < len(rows))) and are_names(names) else -1
+
+
+def _kind_of_names(header: str) -> str:
+    """What rows are by the header of their names, where it says so: a "Municipality" beside its
+    code, no "Name"."""
+    words = relation_words(header).lower().split()
+    plain = bool(words) and all(map(str.isalpha, words)) and ANY.isdisjoint(words)
+    return " ".join(words) if plain and not words[-1].endswith("name") else ""
+
+
+def _firm(header: _Header, rows: Sequence[Sequence[str]]) -> int:
+    """The column of the names of those that have no first and no last name: of firms among
+    persons; else the first column."""
+    others = [row for row in rows if header.parts and not header.full_name(row)]
+    places = (at for at in range(1, len(header.columns)) if at not in header.parts)
+    return next((at for at in places if others and are_names([row[at] for row in others])), 0)
 
 
 def come_again(ids: Iterable[str]) -> bool:
@@ -477,7 +499,10 @@ def _header_of(
     one, others = row_names(sort, title)
     if titled and (own := row_sort(cells[0], "")):  # others refer to elements by `atomic_number`
         others |= {own}
-    if len(sort) >= _SHORT and whole.isalpha() and whole.startswith(sort):  # `cust_no` of customers
+    first = sort.partition(" ")[0]
+    if (
+        len(first) >= _SHORT and whole.isalpha() and whole.startswith(first)
+    ):  # `cust_no` of customers
         sort, one, others = whole, whole, others | {whole}
     calls = NAMES[:-1] if full_name(cells) else NAMES  # somebody's title is a job
     if words[0] in NAMES:

@@ -564,3 +564,28 @@ def test_the_same_rows_in_tables_that_say_other_things_of_them(folder):
     said = {(head, relation, tail) for head, relation, tail in facts(graph)}
     assert {("B0", "autumn mark", "53"), ("B0", "spring mark", "73"), ("B0", "form", "7A")} <= said
     assert not [fact for fact in said if fact[1] == "mark"]
+
+
+def test_firms_among_persons_are_called_by_their_own_column(read):
+    text = (
+        "kd_nr,firma,nachname,vorname,ort\n1,,Reiser,Ina,Ulm\n2,Bäcker Ihle,,,Ulm\n"
+        "3,Temme KG,,,Hof\n4,,Mohr,Uwe,Ulm\n"
+    )
+    graph = read(text, "kunden.csv", format="table")
+    assert [graph.name(graph.entity(f"kd {n}")) for n in (1, 2, 3, 4)] == [
+        "Ina Reiser", "Bäcker Ihle", "Temme KG", "Uwe Mohr",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("header", "title", "sorts"),
+    [
+        ("Mun. code,Municipality,Area", "data.csv", {"municipality"}),
+        ("Mun. code,Name,Area", "data.csv", set()),
+        ("AbtKz,Bezeichnung,Sparte", "Abteilungen.csv", {"abteilungen"}),
+    ],
+)
+def test_what_rows_are_by_the_header_of_their_names(read, header, title, sorts):
+    rows = "".join(f"M{n:02d},Town {'ABCDEFGHIJKL'[n]},{n}.5\n" for n in range(12))
+    graph = read(f"{header}\n{rows}", title, format="table")
+    assert {tail for _, relation, tail in facts(graph) if relation == "is a"} == sorts
