@@ -188,7 +188,11 @@ def lines_above(lines: Sequence[str]) -> int:
     2
     >>> lines_above(['"Rivers, of May, 2024"', '""', "river,length,x,y", "Glomma,621,3,4"])
     2
+    >>> lines_above(["river,note,x", 'Glomma,"Cold.', "", 'Long.",3', "Lena,,7", "Ob,,8"])
+    0
     """
+    quoted = _within_quotes(lines)
+    lines = ['"' if within else line for line, within in zip(lines, quoted)]
     lines = [_QUOTED.sub(r"\1", line) if '"' in line else line for line in lines]
     if lines and _SEPARATOR_LINE.fullmatch(lines[0].strip()):
         return 1  # as Excel writes
@@ -209,6 +213,12 @@ def lines_above(lines: Sequence[str]) -> int:
         if parted and place and not lines[at - 1].strip() and over < line.count(parted[0]):
             return at
     return 0
+
+
+def _within_quotes(lines: Sequence[str]) -> list[bool]:
+    """Whether each line begins in a text in quotes; none where quotes are not closed."""
+    opened = list(itertools.accumulate((line.count('"') % 2 for line in lines), initial=0))
+    return [bool(count % 2) and opened[-1] % 2 == 0 for count in opened[:-1]]
 
 
 def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str = "utf-8") -> None:
