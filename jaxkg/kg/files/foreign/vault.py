@@ -3,14 +3,16 @@
 A note is called by its path and named by its file, or by the title in its front matter. Keys of the
 front matter, and `key:: value` in the text, are relations; `[[links]]`, and links to other notes'
 files, lead from note to note; `#tags` are tags. A link to a note that is not there is a thing of
-that name. The notes' texts are no facts.
+that name. Lists below headings that many notes have are what the heading says of the note, with the
+amounts that items begin with: the ingredients of recipes. The notes' other texts are no facts.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote
@@ -31,6 +33,13 @@ _BARE_LINKS = re.compile(r"(?m)^(\s*(?:- |[^\s:#-][^:\n]*: )\s*)(!?\[\[(?!\[).*\
 """Links without quotes, which are lists in lists to YAML."""
 _ATTACHED = re.compile(r"\.(png|jpe?g|gif|svg|webp|pdf|mp[34]|wav|mov|canvas|base|zip)$", re.I)
 _CODE = re.compile(r"`[^`]*`")
+_HEADING = re.compile(r"#{2,6} +(.*?)[ #]*")
+_ITEM = re.compile(r"\s{0,3}[-*+] +(?!\[)(.*)")
+_UNIT = "kg|g|mg|ml|cl|dl|l|tbsp|tsp|oz|lb|cups?|pints?|EL|TL|km|m|cm|mm|h|min"
+_AMOUNT = re.compile(rf"(\d+(?:[.,/]\d+)?|[½¼¾])(?: ?({_UNIT})\b\.?)? +(\S.*)")
+_WORDS, _SHARE, _FEWEST = 12, 3, 3
+"""Words of an item that is no sentence; of so many notes one and so many have a heading that says
+something of each."""
 _SORTS = ("type", "class", "kind", "is a")
 _LEFT_OUT = {"cssclass", "cssclasses", "publish", "position"}
 
@@ -64,16 +73,26 @@ def read_vault(path: Path, intake: Intake) -> None:
     for note in sorted(notes, key=lambda one: (one.count("/"), one)):
         known.setdefault(note.casefold(), note)
         known.setdefault(PurePosixPath(note).name.casefold(), note)
-    for note, file in notes.items():
-        _Note(note, file, known, intake).read()
+    read = [_Note(note, file, known, intake) for note, file in notes.items()]
+    for note in read:
+        note.read()
+    having = Counter(heading for note in read for heading in note.lists)
+    often = {h for h, n in having.items() if n >= _FEWEST and _SHARE * n >= len(read)}
+    for note in read:
+        note.take_lists(often)
 
 
 class _Note:
-    """Reads one note."""
+    """Reads one note.
+
+    Attributes:
+        lists: items below each heading, each with its source.
+    """
 
     def __init__(self, id: str, path: Path, known: dict[str, str], intake: Intake) -> None:
         self._id, self._path, self._known, self._intake = id, path, known, intake
-        self._has_sort = False
+        self._has_sort, self._heading = False, ""
+        self.lists: dict[str, list[tuple[str, str]]] = {}
 
     def read(self) -> None:
         intake, folder = self._intake, str(PurePosixPath(self._id).parent)
@@ -92,7 +111,27 @@ class _Note:
             elif not fenced:
                 self._line(_CODE.sub(" ", line), source_of(self._path, number, intake))
 
+    def take_lists(self, headings: Set[str]) -> None:
+        """Take the items below some headings, and how much of each."""
+        for heading, items in self.lists.items():
+            for text, source in items if heading in headings else ():
+                amount = _AMOUNT.fullmatch(text)
+                if not amount:
+                    self._fact(heading, text, source)
+                    continue
+                number, unit, rest = amount.groups()
+                thing, _, how = rest.partition(", ")
+                said = {"amount": [f"{number} {unit}" if unit else number]}
+                said |= {"preparation": [how]} if how else {}
+                self._intake.qualified(self._id, heading, thing, said, source)
+
     def _line(self, line: str, source: str) -> None:
+        heading, item = _HEADING.fullmatch(line), _ITEM.fullmatch(line)
+        self._heading = heading[1].strip().casefold() if heading else self._heading
+        if self._heading and item and "[[" not in line and "::" not in line:
+            text = item[1].strip()
+            if len(text.split()) <= _WORDS:
+                self.lists.setdefault(self._heading, []).append((text, source))
         field = _FIELD.fullmatch(line)
         if field:
             value = field[2].strip()

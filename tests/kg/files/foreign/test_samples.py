@@ -427,3 +427,20 @@ def test_bad_input_is_one_line(tmp_path, name, text, why):
         read_graph(tmp_path / name)
     assert why in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_lists_below_headings_that_many_notes_have(tmp_path):
+    for name, items in (("Soup", "- 400 ml coconut milk\n- 2 limes, cut\n- salt\n"),
+                        ("Cake", "- 3 eggs\n"), ("Tea", "* 1 tsp tea\n")):  # fmt: skip
+        text = f"# {name}\n\n## Ingredients\n\n{items}\n## Method\n\n1. Stir.\n"
+        text += "\n## Shopping\n\n- call Ann\n" if name == "Tea" else ""
+        (tmp_path / f"{name}.md").write_text(text)
+    graph = read_graph(tmp_path)
+    facts = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {
+        ("Soup", "ingredients", "coconut milk"), ("Soup", "ingredients", "limes"),
+        ("Soup", "ingredients", "salt"), ("Cake", "ingredients", "eggs"),
+    } <= facts  # fmt: skip
+    amounts = {tail for _, relation, tail in facts if relation == "amount"}
+    assert amounts == {"400 ml", "2", "3", "1 tsp"}
+    assert not [fact for fact in facts if fact[1] in ("shopping", "method")]
