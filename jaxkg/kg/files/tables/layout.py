@@ -157,6 +157,34 @@ def filled_down(rows: Sequence[Row], above: str) -> Iterator[Row]:
             yield number, [above, *others]
 
 
+def in_sections(rows: Sequence[Row]) -> tuple[list[Row], int]:
+    """Rows below headings that stand alone in the first cell, each with the heading that it is
+    below as one more cell, and how many rows of totals without an id were left out; all rows as
+    they are without such headings.
+
+    >>> rows = [["IN", "", ""], ["I1", "Fee", "2"], ["I2", "Tip", "1"], ["", "Total", "3"]]
+    >>> rows += [["OUT", "", ""], ["O1", "Hire", "5"], ["O2", "Food", "4"]]
+    >>> [row for _, row in in_sections([*enumerate([["Code", "Of", "Sum"], *rows])])[0]][::2]
+    [['Code', 'Of', 'Sum', 'section'], ['I2', 'Tip', '1', 'IN'], ['O2', 'Food', '4', 'OUT']]
+    """
+    header, *below = rows
+    filled = [[at for at, cell in enumerate(row) if cell.strip()] for _, row in below]
+    heads = sum(places == [0] for places in filled)
+    rest = [places for places in filled if places != [0]]
+    plain = [places for places in rest if places[:1] == [0]]
+    if heads < 2 or len(header[1]) < 3 or filled[0] != [0] or len(plain) < 2 * heads:
+        return list(rows), 0
+    kept, above, left = [(header[0], [*header[1], "section"])], "", 0
+    for (number, row), places in zip(below, filled):
+        if places == [0]:
+            above = row[0].strip()
+        elif places[0]:
+            left += 1
+        else:
+            kept.append((number, [*row, *[""] * (len(header[1]) - len(row)), above]))
+    return kept, left
+
+
 def totals(rows: Sequence[Sequence[str]]) -> list[int]:
     """Places of rows that are sums, of all that are none, or of those since the last one.
 

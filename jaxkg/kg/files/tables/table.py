@@ -35,6 +35,7 @@ from jaxkg.kg.files.tables.layout import (
     are_merged,
     are_names,
     filled_down,
+    in_sections,
     joined_headers,
     parted,
     totals,
@@ -69,6 +70,8 @@ _SHORT = 3
 _ROWS_WITH_NAMES, _ROWS_WITH_CODES, _ROWS_APART = 8, 3, 12
 """From which on a column that no word calls a name may be taken for one; one of buyers, too, where
 each is another."""
+_LONGEST = 60
+"""Mean length of names, in characters."""
 _WORD = re.compile(r"[^\W\d_A-Z]{3}")
 """A part of a word, which no plate or serial number has."""
 _COMMON = "common"
@@ -162,6 +165,10 @@ def take_table(
                 continue
             if joined := joined_headers([cells for _, cells in rows]):
                 rows[:2] = [(rows[1][0], joined)]
+            if declared is None and "section" not in map(str.casefold, rows[0][1]):
+                rows, without = in_sections(rows)
+                if without:
+                    intake.leave_out("rows without an id, below sections", without)
             above = rows.pop(0)
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
@@ -393,8 +400,9 @@ def _own_key(
         places = [words.index(word) for word in NAMES if word in words[1:]]
         places += [at for at, word in enumerate(words) if word.endswith(f" {NAMES[0]}")]
         places += range(1, len(columns)) if measured else ()
+        places += range(1, len(columns)) if len(rows) >= _ROWS_APART and all_days(cells[0]) else ()
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
-        return next(filter(None, named), 0)
+        return next((place for place in named if place and _short(cells[place])), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
         keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
         others = (another for another in cells if another is not cells[place])
@@ -402,6 +410,11 @@ def _own_key(
         if apart and not all(map(codes.isdisjoint, others)):
             return place
     return 0
+
+
+def _short(names: Sequence[str]) -> bool:
+    """Whether texts are short enough to call something, and no addresses."""
+    return sum(map(len, names)) <= _LONGEST * len(names) and not any("://" in n for n in names)
 
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:
@@ -491,6 +504,8 @@ def _header_of(
             f"{path}:{number}: {', '.join(cells)!r} is no header of a table: every column needs a "
             "name, the first one of its own"
         )
+    if labels_of(cells):  # what a query has of "builder" alone is called by its label
+        cells = [c if c.removesuffix("Label") in cells else c.removesuffix("Label") for c in cells]
     words = [word.casefold() for word in cells]
     sort = relation_words(title) if titled else row_sort(cells[0], title)
     whole, _ = row_names("", title)

@@ -589,3 +589,33 @@ def test_what_rows_are_by_the_header_of_their_names(read, header, title, sorts):
     rows = "".join(f"M{n:02d},Town {'ABCDEFGHIJKL'[n]},{n}.5\n" for n in range(12))
     graph = read(f"{header}\n{rows}", title, format="table")
     assert {tail for _, relation, tail in facts(graph) if relation == "is a"} == sorts
+
+
+def test_headings_alone_are_sections_of_the_rows_below_them(read):
+    heard = []
+    text = (
+        "Code,Heading,Sum\nINCOME,,\nI1,Fees,200\nI2,Tips,30\n,Total income,230\n"
+        "COSTS,,\nC1,Hire,50\nC2,Food,40\n,SURPLUS,140\n"
+    )
+    graph = read(text, "budget.csv", format="table", on_reading=heard.append)
+    sections = [fact for fact in facts(graph) if fact[1] == "section"]
+    assert sections == [
+        ("C1", "section", "COSTS"), ("C2", "section", "COSTS"),
+        ("I1", "section", "INCOME"), ("I2", "section", "INCOME"),
+    ]  # fmt: skip
+    assert "2 rows without an id, below sections left out" in heard[0]
+
+
+def test_what_many_days_tell_of_is_called_by_its_own_column(read):
+    rows = "".join(
+        f"2025-06-{1 + n // 2:02d},Concert {'ABCDEFGHIJKL'[n]},{90 + n}\n" for n in range(12)
+    )
+    graph = read(f"Date,Event,Sold\n{rows}", "programme.csv", format="table")
+    assert {("Concert B", "Date", "2025-06-01"), ("Concert B", "Sold", "91")} <= {*facts(graph)}
+
+
+def test_labels_without_the_things_that_they_are_of_are_these(read):
+    text = "item,itemLabel,builderLabel\nhttp://x.org/Q1,Fram,Colin\nhttp://x.org/Q2,Maud,Jensen\n"
+    graph = read(text, "ships.csv", format="table")
+    assert ("http://x.org/Q1", "builder", "Colin") in facts(graph)
+    assert graph.name(graph.entity("http://x.org/Q1")) == "Fram"
