@@ -7,12 +7,14 @@ more from the titles of their objects than from their codes alone.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from jaxkg.cached import cached_method
-from jaxkg.kg.files.tables.keys import KEY
+from jaxkg.kg.files.tables.keys import KEY, NAMES
+from jaxkg.kg.files.tables.record_names import COMMON
 from jaxkg.kg.queries.rules import refusal
 from jaxkg.query import Calculation, Column, Compared, Count, Exists, Query, Rows, Step, Total
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
@@ -31,6 +33,11 @@ _HAVE = 0.9
 """Share of rows that have a column which titles them."""
 _APART = 0.4
 """Share of rows with different ends of it, at least; one with a digit counts half."""
+_FEW = 0.05
+"""The same where rows are called by what says nothing at all."""
+_AS_GOOD = 0.5
+"""Share of the best from which on a column of names is preferred."""
+_OPAQUE = re.compile(r"(?=\S*\d)\S{20,}")
 _LONGEST = 80
 """Mean length of titles, in characters."""
 _VALUES = Count | Total | Exists | Compared | Calculation | Rows
@@ -132,8 +139,20 @@ class Titles:
         rows = np.unique(np.concatenate([self.vocabulary.classes[k][:_ROWS] for k in kinds]))
         codes = set.intersection(*(set(self._columns(kind)) for kind in kinds))
         shares = {code: self._apart(rows, code) for code in sorted(codes)}
-        best = max(shares, key=lambda code: shares[code], default=-1)
-        return best if best >= 0 and shares[best] >= _APART else -1
+        most = max(shares.values(), default=0.0)
+        ranks = {
+            c: (self._says_name(c, share / most), share) for c, share in shares.items() if most
+        }
+        best = max(ranks, key=lambda code: ranks[code], default=-1)
+        opaque = all(map(_OPAQUE.fullmatch, map(self.kg.name, rows[:_SAMPLE].tolist())))
+        least = _FEW if opaque else _APART
+        return best if best >= 0 and shares[best] >= least else -1
+
+    def _says_name(self, code: int, share: float) -> int:
+        """How well a label says that a column nearly as good as the best is of names."""
+        words = self._labels(code)[0]
+        named = share >= _AS_GOOD and words[-1:] == (NAMES[0],)
+        return named + (named and "".join(words).endswith(COMMON))
 
     def _apart(self, rows: np.ndarray, code: int) -> float:
         """Share of rows that a column tells from one another in words; 0 where it has too few of
