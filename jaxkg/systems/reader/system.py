@@ -26,7 +26,14 @@ from jaxkg.systems.cited import RetrievedEntities
 from jaxkg.systems.reader.corrections import Correction, corrected, keep_correction, nameless
 from jaxkg.systems.reader.ranking import confidence, confidence_cues, rank_on_host
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.sets.adjusted import goes_on, in_place, summed, unadded, with_closures
+from jaxkg.systems.reader.sets.adjusted import (
+    counted,
+    goes_on,
+    in_place,
+    summed,
+    unadded,
+    with_closures,
+)
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
 from jaxkg.systems.reader.sets.titles import Titles
@@ -227,7 +234,7 @@ class Reader(QuestionAnswering):
             scores[best] += added - added.min()
             sentence = parts[scores[best].argmax()]
         plain = in_place(Seen(asked, found, seen, scores, sentence))
-        every = with_closures(plain, self.sets, self.readings.vocabulary.hierarchies)
+        every = counted(with_closures(plain, self.sets, self.readings.vocabulary.hierarchies))
         return self._titles.projected(summed(every, self.readings.find, self.sets))
 
     def standard(self, seen: np.ndarray) -> np.ndarray:

@@ -198,3 +198,31 @@ def test_classes_of_which_much_is_told_are_classes_where_owl_says_so():
     kinds = {kind: of for kind, of in vocabulary.classes.items() if kind not in vocabulary.sorts}
     named = {vocabulary.kg.entity_ids[kind]: len(of) for kind, of in kinds.items()}
     assert named == {"Boat": 2, "Water": 1}
+
+
+ORDERS = [
+    (f"O-{number}", relation, text)
+    for number, placed, paid, cancelled in (
+        ("101", "2024-01-02", "2024-01-03", ""), ("102", "2024-01-03", "", "2024-01-05"),
+        ("103", "2024-01-05", "2024-01-06", ""), ("104", "2024-01-09", "2024-01-10", "2024-01-12"),
+    )
+    for relation, text in (
+        ("type", "order"), ("placed on", placed), ("paid at", paid), ("cancelled at", cancelled),
+    )
+    if text
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Which orders were cancelled?", ("O-102", "O-104")),
+        ("How many orders were cancelled?", ("2",)),
+        ("Was O-102 cancelled?", ("yes",)),
+        ("Was O-101 cancelled?", ("no",)),
+        ("When was O-102 cancelled?", ("2024-01-05",)),
+        ("Which orders have not been paid?", ("O-102",)),
+    ],
+)
+def test_what_was_done_at_some_time(question, answers):
+    assert reader(ORDERS).understand(question).readings[0].answers == answers

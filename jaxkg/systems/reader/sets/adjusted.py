@@ -51,6 +51,10 @@ _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
 
 
+_WHICH = frozenset(("which", "what", "who", "name", "list", "welche", "wer", "was"))
+"""Words of a question that asks for the things, too."""
+
+
 def in_place(seen: Seen) -> Seen:
     """The same with tables that answer by their rows, ranked as the readings that they extend.
 
@@ -181,6 +185,22 @@ def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
     return dataclasses.replace(
         seen,
         found=[*itertools.compress(found, kept)],
+        views=seen.views[kept],
+        scores=seen.scores[kept],
+    )
+
+
+def counted(seen: Seen) -> Seen:
+    """A question's readings without sets that other readings count, where it asks how many there
+    are: to list them is no answer."""
+    cues = seen.asked.cues
+    if not cues.count or not _WHICH.isdisjoint(cues.words.folded):
+        return seen
+    sets = {one.query.source for one in seen.found if isinstance(one.query, Count)}
+    kept = np.array([one.query not in sets for one in seen.found], bool)
+    return dataclasses.replace(
+        seen,
+        found=[*itertools.compress(seen.found, kept)],
         views=seen.views[kept],
         scores=seen.scores[kept],
     )

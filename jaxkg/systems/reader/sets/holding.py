@@ -21,6 +21,9 @@ _DENIED = 4
 """Relations that are denied, the first ones."""
 _FORM = 0.85
 """Likeness from which on a word is a form of a class's name."""
+_DAYS = frozenset(("at", "on", "date", "day", "time", "am"))
+"""What words that say when something was done end with, in labels."""
+_PAST = ("ed", "en")
 _NAMED = 0.6
 """The same where it alone tells of what is spoken."""
 
@@ -76,6 +79,20 @@ class Holding(MeasuredFinder):
                 base.node, (self.kg.relation_name(code),), "=", self.kg.entity_ids[told[denied]]
             )
             yield self.measured.those(base, query, kept, code, fit=fit)
+
+    def done(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
+        """Those of sets that have a day of something which is said in a word: "which orders were
+        cancelled", where that was at some time, of some of them; "paid orders", too."""
+        found: list[Candidate] = []
+        for code, places in done(asked, self.find).items():
+            for base in (*bases, *found):
+                some = np.unique(self.vocabulary.around.pairs(base.ends, code)[0])
+                if base.measure != code and 0 < len(some) < len(base.ends):
+                    path, none = (self.kg.relation_name(code),), Value("number", "0")
+                    query = Where(base.node, path, ">", none, by="count")
+                    fields = {"fit": 1.0, "explained": base.explained | places}
+                    found.append(self.measured.those(base, query, some, code, **fields))
+        return found
 
     def lacking(self, asked: Asked, bases: list[Candidate]) -> Iterator[Candidate]:
         """Those of sets of which a relation that is denied says nothing: "members without a
@@ -159,3 +176,20 @@ def denied(asked: Asked, find: Candidates) -> dict[int, frozenset[int]]:
     said = {code: asked.alignment.said(find.wordings(code)) for code in codes}
     behind = {code: words for code, words in said.items() if words and cues.denied(min(words))}
     return {code: behind[code] for code in sorted(behind, key=lambda c: min(behind[c]))[:_DENIED]}
+
+
+def done(asked: Asked, find: Candidates) -> dict[int, frozenset[int]]:
+    """Relations to days whose labels have a verb that is said, "cancelled at", with the places of
+    its words; none where a day is asked for, or something denied."""
+    cues, total = asked.cues, find.kg.num_relations
+    negative = cues.negated is not None or cues.except_at is not None
+    found: dict[int, frozenset[int]] = {}
+    for code in range(0 if negative or cues.wants == "date" or total > _FEW else total):
+        if find.vocabulary.role(code) or find.vocabulary.ends_kind(code) != "date":
+            continue
+        labels = (folded_words(label) for label in find.wordings(code))
+        verbs = {words[0] for words in labels if len(words) == 2 and words[1] in _DAYS}
+        said = [asked.alignment.said((verb,)) for verb in verbs if verb.endswith(_PAST)]
+        if places := frozenset[int]().union(*filter(None, said)):
+            found[code] = places
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from jaxkg.query import Count, Difference, Entities, Exists, Extreme, Intersecti
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates, Finder
-from jaxkg.systems.reader.sets.holding import Holding
+from jaxkg.systems.reader.sets.holding import Holding, done
 from jaxkg.systems.reader.sets.labels import SAID
 from jaxkg.systems.reader.sets.measured import Measured
 from jaxkg.systems.reader.sets.pairs import Matched, Pairs
@@ -59,6 +60,7 @@ class Operators(Finder):
         said = [*bases[:_HELD], *about[:_HELD], *spoken, *rows[:_HELD]]
         held = [f for base in said for f in self.holding.all(asked, base) if len(f.ends)]
         made += [*held, *self.holding.lacking(asked, [*spoken, *bases[:_HELD]])]
+        made += self.holding.done(asked, bases[:_HELD])
         if cues.either or denies:
             unions = self._unions(asked, found)
             made += unions
@@ -300,7 +302,7 @@ class Whether(Finder):
         made += [
             self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= len(c.topics)
         ]
-        made += self._true(asked, found)
+        made += [*self._true(asked, found), *self._done(asked)]
         # What says true or false is not there for being said: "was it paid?".
         joins = [
             c for c in found[:_LOOKED_AT]
@@ -333,6 +335,18 @@ class Whether(Finder):
             )
             made.append(self._exists(reading, holds))
         return made
+
+    def _done(self, asked: Asked) -> Iterator[Candidate]:
+        """Whether a topic has a day of what was done to it, as others of its kind have: "was O-102
+        cancelled"."""
+        for code, places in done(asked, self.find).items():
+            peers = self.find.ends_classes(self.vocabulary.domain(code)[:_LOOKED_AT])
+            for topic in self.find.topics(asked):
+                _, ends = self.vocabulary.around.pairs(topic.ends, code)
+                if len(ends) or not {*peers}.isdisjoint(self.find.ends_classes(topic.ends)):
+                    path = self.find.walked(topic, code, ends)
+                    path = path._replace(explained=path.explained | places)
+                    yield self._exists(path, len(ends) > 0)
 
     def _stands(self, asked: Asked, found: list[Candidate]) -> list[Candidate]:
         """Whether a topic stands where a path from another one leads."""
