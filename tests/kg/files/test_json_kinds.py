@@ -269,3 +269,10 @@ def test_records_are_called_by_their_titles_where_numbers_or_years_stand_first(t
     path.write_text(json.dumps({"show": "Notes", "episodes": episodes}))
     kg = read_graph(path)
     assert {kg.name(kg.entity(f"episode {n}")) for n in (1, 2)} == {"Salt", "Bees"}
+
+
+def test_records_of_several_types_are_what_their_list_is_of_too(read):
+    servers = [{"name": f"s{n}", "type": ("vm", "metal")[n % 2], "ram": n} for n in range(4)]
+    graph = read(json.dumps({"site": "Ely", "servers": servers}), "cmdb.json")
+    facts = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("s1", "is a", "servers"), ("s1", "type", "metal"), ("s2", "type", "vm")} <= facts

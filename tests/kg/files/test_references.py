@@ -37,7 +37,8 @@ def test_entries_of_bibtex(read):
     facts = named_facts(read(BIB, "refs.bib", on_reading=heard.append))
     title = "Salt & Öl"
     assert {(r, t) for h, r, t in facts if h == title} == {
-        ("type", "book"), ("author", "Chidi Okoye"), ("author", "Sea, Salt and Sons"),
+        ("is a", "references"), ("type", "book"),
+        ("author", "Chidi Okoye"), ("author", "Sea, Salt and Sons"),
         ("publisher", "Gannet Press"), ("keywords", "salt"), ("keywords", "sea"),
         ("year", "2015"), ("crossref", "Tides (and) more"), ("month", "March"),
     }  # fmt: skip
@@ -69,7 +70,8 @@ def test_what_is_no_entry_is_told_and_the_next_ones_are_read(read, entry, told):
 def test_records_of_tags(read):
     facts = named_facts(read(RIS, "refs.ris"))
     assert {(r, t) for h, r, t in facts if h == "Salt"} == {
-        ("type", "book"), ("author", "Chidi Okoye"), ("author", "World Herring Board"),
+        ("is a", "references"), ("type", "book"),
+        ("author", "Chidi Okoye"), ("author", "World Herring Board"),
         ("year", "2015"), ("date", "2015-03-09"), ("abstract", "Of salt and of the sea."),
     }  # fmt: skip
     assert {("Nets", "type", "chapter"), ("Nets", "author", "Ann Lee Jr.")} <= facts

@@ -146,8 +146,10 @@ class Records:
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
         self._sort = "" if _tells_sort(first) or not sorted_by_title else sort
-        if _tells_sort(first) and sorted_by_title and not plain and SORT[0] not in first:
-            self._sort = row_sort(self.key, "")  # breeds are of a type, and are breeds
+        if _tells_sort(first) and sorted_by_title and SORT[0] not in first:
+            self._sort = "" if plain else row_sort(self.key, "")  # breeds are of a type, and breeds
+            if listed and any(isinstance(item.get(SORT[1]), str) for item in objects):
+                self._sort = self._sort or row_sort("", title)  # so are servers
         self._one, self._others = row_names(sort, title)
         self._keyed = numbered(self.key, [str(first.get(self.key))])
         self._named = bool(self._called_so or shown_name(first, self.key, self._called)[0])
