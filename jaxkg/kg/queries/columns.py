@@ -50,6 +50,10 @@ _DAY_FIRST = re.compile(
     r"(\d{1,2})(?:(?:st|nd|rd|th|\.)?\s+|[/-])([^\W\d_]{3,})(?:\.?,?\s+|[/-])(\d{4}|\d\d)"
 )
 _MONTH_FIRST = re.compile(r"([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})")
+_MONTH_ALONE = re.compile(r"([^\W\d_]{3,})\.?,?\s+(\d{4})")
+_ABOUT = re.compile(r"(?:abt|est|cal|bef|aft|about|circa|ca\.?|c\.|um)\s+", re.IGNORECASE)
+_BETWEEN = re.compile(r"(?:bet|from)\s+(\S.*?)\s+(?:and|to)\s+(\S.*)", re.IGNORECASE)
+_COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)")
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},\s+", re.IGNORECASE)
 _TIME = re.compile(
     r",?\s+\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"
@@ -71,6 +75,12 @@ _NUMBER = re.compile(
     rf"([+-]?)(?:({_MONEY})\s*)?([+-]?\d[\d.,'’\u00a0\u202f]*|[+-]?\.\d+)([eE][+-]?\d{{1,3}})?"
     rf"\s*(?:({_SCALE})?\s*({_MONEY})|([^\W\d_][^\d\s]{{0,11}}|%|°[CF]?))?"
 )
+_HOURS = re.compile(
+    r"(?P<h>\d+)\s?(?:h|hrs?|hours?|std)\.?,?\s?(?:and |und )?"
+    r"(?P<m>\d+)\s?(?:m|mins?|minutes?|minuten)\.?",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"P(?:(?P<d>\d+)D)?(?:T(?:(?P<h>\d+)H)?(?:(?P<m>\d+)M)?)?")
 _RATE = re.compile(
     rf"((?:{_MONEY}).*\d\S*|.*(?:{_MONEY}))\s*(?:/|\b(?:per|an?|each|pro|je)\b)[^\d]*\d?"
 )
@@ -122,7 +132,7 @@ def looks(kind: str, text: str) -> bool:
     if kind == "date":
         return any(_days(text))
     if kind == "number":
-        return _NUMBER.fullmatch(_plain(text)) is not None
+        return _NUMBER.fullmatch(_plain(text)) is not None or _span(text) is not None
     return as_truth(text) is not None
 
 
@@ -163,6 +173,10 @@ def read_column(kind: str, texts: Sequence[str]) -> Column:
     [(20240122, 20240122), (20240122, 20240122)]
     >>> read_column("date", ["04/05/1987", "12/25/1987"]).values
     [(19870405, 19870405), (19871225, 19871225)]
+    >>> read_column("date", ["ABT 1830", "BET 1830 AND 1832", "MAY 1822", "20240211"]).values
+    [(18300101, 18301231), (18300101, 18321231), (18220501, 18220531), (20240211, 20240211)]
+    >>> read_column("number", ["2 h 30 min", "PT1H5M", "45 min"]).values
+    [('min', Decimal('150')), ('min', Decimal('65')), ('min', Decimal('45'))]
     """
     if kind == "number":
         return _numbers(texts)
@@ -240,6 +254,17 @@ def _days(text: str) -> list[tuple[int, int] | None]:
         return []
     if date := as_date(text):
         return [date, date]
+    if found := _COMPACT.fullmatch(text):
+        date = as_day(found[1], int(found[2]), found[3])
+        return [date, date] if date else []
+    if text[:1].isalpha():
+        if found := _BETWEEN.fullmatch(text):
+            ends = [days for some in found.groups() if (days := _days(some))]
+            between = [(a[0], b[1]) for a, b in zip(*ends) if a and b] if len(ends) == 2 else []
+            return between if len(between) == 2 else []
+        text = _ABOUT.sub("", text, count=1)
+        if date := as_date(text):
+            return [date, date]
     text = _WEEKDAY.sub("", text, count=1)
     if ":" in text and (time := _TIME.search(text)) and time.end() == len(text):
         text = text[: time.start()]  # its time of day is dropped
@@ -255,6 +280,10 @@ def _days(text: str) -> list[tuple[int, int] | None]:
         day, month, year = found.groups()
     elif found := _MONTH_FIRST.fullmatch(text):
         month, day, year = found.groups()
+    elif found := _MONTH_ALONE.fullmatch(text):
+        number = _MONTHS.get(found[1].casefold(), 0)
+        date = as_date(f"{found[2]}-{number:02d}") if number else None
+        return [date, date] if date else []
     else:
         return []
     number = int(month) if month.isdecimal() else _MONTHS.get(month.casefold(), 0)
@@ -338,12 +367,22 @@ def _plain(text: str) -> str:
     return rate[1].strip() if rate else text
 
 
+def _span(text: str) -> _Number | None:
+    """A time in hours and minutes, or as ISO 8601 writes it, in minutes."""
+    found = _HOURS.fullmatch(text.strip()) or _ISO.fullmatch(text.strip())
+    if found is None or not any(found.groups()):
+        return None
+    told = {part: Decimal(text or 0) for part, text in found.groupdict().items()}
+    size = told.get("d", 0) * 1440 + told["h"] * 60 + told["m"]
+    return _Number(text, f"{size:f}", size, size, "min")
+
+
 def _number(text: str) -> _Number | None:
     if text.isdecimal() and text.isascii() and (text[0] != "0" or text == "0"):
         size = Decimal(text)
         return _Number(text, text, size, size, "")  # as most are written
     if not (found := _NUMBER.fullmatch(_plain(text))):
-        return None
+        return _span(text)
     sign, before, digits, power, scale, after, unit = found.groups()
     if before and (after or (unit and unit not in _TIMES)):
         return None
