@@ -96,6 +96,8 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
                 intake.leave_out("elements that say nothing")
             else:
                 again = key in outer.said
+                if again and isinstance(value, str) and value in _several(outer.said[key]):
+                    continue  # a title, and the same for another reader
                 outer.said[key] = [*_several(outer.said[key]), *_several(value)] if again else value
 
     def text(piece: str) -> None:

@@ -53,7 +53,7 @@ _MONTH_FIRST = re.compile(r"([^\W\d_]{3,})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\
 _MONTH_ALONE = re.compile(r"([^\W\d_]{3,})\.?,?\s+(\d{4})")
 _ABOUT = re.compile(r"(?:abt|est|cal|bef|aft|about|circa|ca\.?|c\.|um)\s+", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:bet|from)\s+(\S.*?)\s+(?:and|to)\s+(\S.*)", re.IGNORECASE)
-_COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)")
+_COMPACT = re.compile(r"((?:19|20)\d\d)(\d\d)(\d\d)(?:\d{6}(?:\.\d+)?Z?)?")
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},\s+", re.IGNORECASE)
 _TIME = re.compile(
     r",?\s+\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[ap]\.?m\.?)?"

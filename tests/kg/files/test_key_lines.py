@@ -107,3 +107,16 @@ def test_settings_are_no_blocks_of_keys(read):
 def test_many_versions_above_no_entry_cost_no_time(read):
     with pytest.raises(JaxkgError):
         read("version: 1  " * 60 + "!\n", "people.txt")
+
+
+def test_a_directory_below_comments_with_what_the_search_said_at_its_end(read):
+    people = "".join(
+        f"dn: CN={name},OU=Staff,DC=ely\nobjectClass: person\ncn: {name}\nname: {name}\n"
+        f"displayName: {name.split()[1]}, {name.split()[0]}\nwhenCreated: {year}1117162223.0Z\n"
+        f"manager: CN=Ann Lee,OU=Sta\n ff,DC=ely\n\n"
+        for name, year in (("Ann Lee", 2010), ("Bo Ray", 2012))
+    )
+    graph = read(f"# extended LDIF\n#\n\n{people}# search result\nsearch: 2\nresult: 0\n", "a.ldif")
+    facts = named_facts(graph)
+    assert ("Bo Ray", "manager", "Ann Lee") in facts
+    assert not [head for head, *_ in facts if head == "2"]

@@ -773,3 +773,11 @@ def test_runs_that_hold_results_are_no_things(read):
     assert {head for head, relation, _ in facts if relation == "rule"} == {
         f"{n}{at}" for n in range(3) for at in "ab"
     }
+
+
+def test_a_title_that_feeds_give_twice_is_one(read):
+    episode = "<item><title>Eels</title><p:title>Eels</p:title><n>{}</n></item>"
+    text = f"<rss><channel><name>Hedge</name>{episode.format(1)}{episode.format(2)}</channel></rss>"
+    text = text.replace("Eels", "Owls", 2).replace("<rss>", '<rss xmlns:p="http://x.org/p">')
+    facts = named_facts(read("feed.xml", text))
+    assert {("Owls", "n", "1"), ("Eels", "n", "2")} <= facts

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,8 @@ def read_key_lines(path: Path, intake: Intake) -> None:
     if len(around) > 1:
         raise JaxkgError(f"{path}: a block has no END; is the file whole?")
     blocks = [block for block in blocks if block]
-    first = next(iter(blocks[-1]), "") if blocks else ""
+    firsts = Counter(next(iter(block)) for block in reversed(blocks))
+    first = max(firsts, key=lambda key: firsts[key], default="")
     records = [_alone(block) for block in blocks if next(iter(block)) == first]
     if len(records) < len(blocks):
         intake.leave_out(f"blocks that do not begin with {first!r}", len(blocks) - len(records))
@@ -79,11 +81,13 @@ def _unfolded(path: Path, intake: Intake) -> Iterator[tuple[int, str]]:
 
     def rest_of(line: str) -> str | None:
         nonlocal between
+        if line.startswith("#"):
+            return ""
         if between is None and (key := line.partition(":")[0].lower().strip()):
             between = "" if key in ("begin", "version", "dn") else " "
         if line[:1] in (" ", "\t"):
             return f"{between or ''}{line[1:]}"
-        return "" if line.startswith("#") else None
+        return None
 
     return joined_lines(path, intake, rest_of)
 
@@ -128,7 +132,9 @@ def _unpacked(text: str) -> str:
 def _alone(block: _Block) -> dict[str, Any]:
     """A block with the values alone that come once."""
     found: dict[str, Any] = {}
-    for key, values in block.items():
+    for key, several in block.items():
+        texts = all(isinstance(item, str) for item in several)
+        values = list(dict.fromkeys(several)) if texts else several
         inner = [
             _alone(item) if isinstance(item, dict) and "id" not in item else item for item in values
         ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from jaxkg.kg.files.tables.headers import SORT, full_name
 from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
+from jaxkg.kg.files.tables.layout import are_names
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 
@@ -39,6 +41,9 @@ _SEVERAL = 3
 VERSION = re.compile(
     r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
 )
+_MANY, _LONGEST = 12, 60
+"""Records from which on a text may name them that is called no name; its mean length."""
+_WORD = re.compile(r"[^\W\d_A-Z]{3}")
 _SLUG = re.compile(r"[^\WA-Z]+(?:-[^\WA-Z]+)*")
 
 
@@ -112,6 +117,26 @@ def referred_code(records: Sequence[dict[str, Any]]) -> str:
                 own = (record.get(key) in some for record, some in zip(records, held))
                 if len(held) < len(records) or not any(own):
                     return key
+    return ""
+
+
+def name_beside(records: Sequence[dict[str, Any]], key: str) -> str:
+    """The key of names, another in each of many records that codes call; "" without one.
+
+    >>> stations = [{"id": f"st.{n}", "estacion": f"Calle {'ABCDEFGHIJKL'[n]}"} for n in range(12)]
+    >>> name_beside(stations, "id"), name_beside(stations[1:], "id")
+    ('estacion', '')
+    """
+    codes = texts_under(records, key)
+    coded = len(records) >= _MANY and all(any(map(str.isdigit, c)) and " " not in c for c in codes)
+    for other in records[0] if coded else ():
+        said = [record.get(other) for record in records]
+        names = [text.strip() for text in said if is_name(text)]
+        words = [name for name in names if _WORD.search(name) and "://" not in name]
+        apart = other != key and len(words) == len(set(names)) == len(records)
+        short = sum(map(len, names)) <= _LONGEST * len(names)
+        if apart and short and are_names(names) and not any(map(is_code, names)):
+            return other
     return ""
 
 
@@ -246,6 +271,11 @@ def shown_name(
     )
     if folded(name).endswith("name") and _shortens(record[name], record.get("title")):
         name = "title"
+    if name and is_name(record[name]) and "," in record[name]:  # "Okafor, Ann", who is Ann Okafor
+        turned = Counter(record[name].replace(",", " ").split())
+        plain = (n for w, n in names.items() if w in SHOWN and is_name(record[n]))
+        same = (n for n in plain if "," not in record[n] and Counter(record[n].split()) == turned)
+        name = next(same, name)
     told = [record[part] for part in full_name(list(record)) or () if record[part] != ""]
     parted = bool(told) and all(map(is_name, told))
     if called and parted and folded(name) in _LOGINS:

@@ -39,6 +39,7 @@ from jaxkg.kg.files.tables.record_names import (
     item_of,
     key_within,
     listed_too,
+    name_beside,
     referred_code,
     shown_name,
     tells_when,
@@ -59,6 +60,8 @@ _ALIASES = frozenset(("aliases", "alias", "synonyms", "altlabels", "altlabel"))
 _PLACES = frozenset(("coordinates", "bbox", "center", "centroid", "position"))
 _ENTITY = frozenset(("node", "entity", "item", "target", "object", "resource", "value", "record"))
 """Keys of an entity within that do not say how it is related."""
+_NAMES = ("displayname", "realname", "name", "fullname")
+"""Keys of names, in small letters, that others may be known by."""
 _SAMPLED = 2000
 _CODES, _FEW_OF = 8, 4
 """Keys from which on those of objects may be codes; how many times as many as one object has."""
@@ -122,6 +125,8 @@ class Records:
         if folded(self.key) in SHOWN and (code := referred_code(objects)):
             self._called_so, self.key = self.key, code
         again = [str(item.get(self.key)) for item in objects]
+        if not self._called_so and not shown_name(first, self.key, self._called)[0]:
+            self._called_so = name_beside(objects, self.key)
         # What comes again and again, and is no name, calls no record: who did something, and when.
         several = len(again) > 2 and come_again(again)
         plain = [key for key in first if key != self.key and isinstance(first[key], str | int)]
@@ -265,6 +270,8 @@ class Records:
             if words[-1] in _ALIASES and isinstance(said, list) and key.lower() in RECORD_IDS:
                 found += [item.strip() for item in said if isinstance(item, str) and item.strip()]
                 named.add(name)
+            elif folded(name) in _NAMES and name != key and name not in named and is_name(said):
+                found.append(said.strip())  # shown as "Okafor, Ann", and called Ann Okafor
         return found
 
     def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
