@@ -37,7 +37,7 @@ from jaxkg.systems.reader.sets.adjusted import (
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.direction import is_reversed, is_undirected
 from jaxkg.systems.reader.sets.titles import Titles
-from jaxkg.systems.reader.sets.unfit import contradicted, has_rival
+from jaxkg.systems.reader.sets.unfit import contradicted, has_rival, leaves_out_a_sum
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.twofold import together, two_questions
 from jaxkg.systems.reader.vectors import ReaderTexts
@@ -285,6 +285,7 @@ class Reader(QuestionAnswering):
         answers = answers and not is_undirected(asked, best, alike, find)
         near = [found[place] for place in order if scores[place] >= scores.max() - _NEAR]
         answers = answers and not has_rival(asked, best, near, find)
+        answers = answers and not leaves_out_a_sum(asked, best, found, find)
         certain = bool(kept) and wanting is None and (said is not None or answers)
         return Understood(asked, tuple(kept), certain, sure, cues, said, wanting)
 

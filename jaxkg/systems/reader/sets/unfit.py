@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.query import Rows, Total, Where, children
+from jaxkg.query import Count, Difference, Rows, Total, Where, children
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.sets.adjusted import says_adding
@@ -276,7 +276,7 @@ def _affirmed(asked: Asked, best: Candidate) -> bool:
 
 def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a set does without the "no trainer" of those that are asked for."""
-    if best.shape not in ("class", "filter", "count"):
+    if best.shape not in ("class", "filter", "count") or isinstance(best.query, Difference):
         return False
     names = {find.kg.relation_name(code) for code in denied(asked, find)}
     nodes: list[Any] = [best.query] if names else []
@@ -360,7 +360,7 @@ def _counts_for_a_unit(asked: Asked, best: Candidate) -> bool:
     first = asked.cues.noun[0] if asked.cues.noun else -1
     things = any(first in kind.words for kind in asked.classes)
     units = first >= 0 and asked.cues.words.folded[first] in UNITS
-    return asked.cues.count and units and not things and best.shape == "count"
+    return asked.cues.count and units and not things and isinstance(best.query, Count)
 
 
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
@@ -407,3 +407,15 @@ def has_rival(
         and not np.array_equal(other.ends, best.ends)
         for other in readings
     )
+
+
+def leaves_out_a_sum(
+    asked: Asked, best: Candidate, readings: Sequence[Candidate], find: Candidates
+) -> bool:
+    """Whether a reading tells one number of a thing where a sum is asked for, and another adds up
+    those of its rows: the price of what was taken "in total"."""
+    sums = asked.cues.adds == "sum" and asked.cues.adds_up and best.shape == "path"
+    if not sums or best.last < 0 or says_adding(asked, find, best.last):
+        return False
+    totals = (other for other in readings if isinstance(other.query, Total))
+    return any(other.topics == best.topics and len(other.ends) > 1 for other in totals)
