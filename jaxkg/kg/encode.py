@@ -113,11 +113,11 @@ class TripleEncoder:
         """What is said in the triples from `first` up to `last`, as they were taken: tails by
         relation and head."""
         entities, relations = list(self._entities), list(self._relations)
-        found: dict[str, dict[str, set[str]]] = {}
+        relations_said: dict[str, dict[str, set[str]]] = {}
         for head, relation, tail in np.concatenate(self._chunks)[first:last].tolist():
-            of = found.setdefault(relations[relation], {})
+            of = relations_said.setdefault(relations[relation], {})
             of.setdefault(entities[head], set()).add(entities[tail])
-        return found
+        return relations_said
 
     def rename_within(self, names: Mapping[str, str], first: int, last: int) -> None:
         """Give relations other names in the triples from `first` up to `last` alone."""

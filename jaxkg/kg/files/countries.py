@@ -19,12 +19,12 @@ _KIND = frozenset(("code", "codes", "id", "iso", "iso2", "iso3", "alpha2", "alph
 def _names() -> dict[str, tuple[str, ...]]:
     """Names by codes of two and of three letters."""
     text = (resources.files("jaxkg.kg.files") / "countries.toml").read_text(encoding="utf-8")
-    found: dict[str, tuple[str, ...]] = {}
+    by_code: dict[str, tuple[str, ...]] = {}
     for line in tomllib.loads(text)["countries"].split("\n"):
         two, _, rest = line.partition(" ")
         three, _, names = rest.partition(" ")
-        found |= dict.fromkeys(filter(None, (two, three)), tuple(names.split(";")))
-    return found
+        by_code |= dict.fromkeys(filter(None, (two, three)), tuple(names.split(";")))
+    return by_code
 
 
 def name_countries(encoder: TripleEncoder, names: NameCollector) -> str:
@@ -38,13 +38,13 @@ def name_countries(encoder: TripleEncoder, names: NameCollector) -> str:
     >>> name_countries(encoder, names), list(names.aliases["LVA"])
     ('codes of birthCountry called as the countries, too', ['Latvia', 'Lettland'])
     """
-    told = []
+    relations = []
     for relation, tails in encoder.tails():
         words = [w for w in relation_words(relation).lower().split() if w not in _KIND]
         codes = [tail for tail in tails if tail not in names.display]
         if words[-1:] and words[-1] in _COUNTRY and codes and _names().keys() >= {*codes}:
-            told.append(relation)
+            relations.append(relation)
             for code in codes:
                 for name in _names()[code]:
                     names.alias(code, name)
-    return f"codes of {', '.join(told)} called as the countries, too" if told else ""
+    return f"codes of {', '.join(relations)} called as the countries, too" if relations else ""

@@ -17,6 +17,7 @@ from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
 from jaxkg.kg.files.tables.again import call_apart
 from jaxkg.kg.files.tables.cells import drop_nothing, join_by_login, join_by_name, split_cells
+from jaxkg.kg.files.tables.codebook import decode
 from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, guessed_encodings
@@ -71,7 +72,7 @@ def read_graph(
             "file:sheet:row"), or a JSON line's own `source`. False: no source. A position or name:
             that column.
         encoding: encoding of text files, also of `names`; RDF, GraphML, Excel and Parquet state
-            their own. What is no UTF-8 is read as cp1252 where it may be, which is told.
+            their own. Text that is no UTF-8 is read as cp1252; `on_reading` says so.
         skip_bad: number of malformed lines to tolerate; `skipped` of the graph lists them.
         lines: use "file:line" if the file states no source (text formats and Excel only).
         language: language of the labels to show (RDF, Wikidata); other labels become aliases.
@@ -133,10 +134,11 @@ def read_graph(
     encoder, found = intake.encoder, intake.names
     readings = intake.readings
     others = f" and {len(recoded) - 3} more" if len(recoded) > 3 else ""
-    some = ", ".join([*recoded][:3]) + others
-    readings += [f"{some} read as cp1252: no UTF-8"] if recoded else []
+    files = ", ".join([*recoded][:3]) + others
+    readings += [f"{files} read as cp1252: no UTF-8"] if recoded else []
     if intake.tables or intake.has_cells:
         readings += [joined, call_apart(encoder, intake.tables)]
+        readings += [decode(encoder, found, intake.tables)]
         readings += [join_by_number(encoder, found, intake.tables)]
         readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
         readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []

@@ -49,10 +49,10 @@ _RECODED: ContextVar[dict[str, None] | None] = ContextVar("_RECODED", default=No
 def guessed_encodings() -> Iterator[dict[str, None]]:
     """Read text within that is no UTF-8 as cp1252, where it may be; gives the names of such files,
     which whoever reads them tells."""
-    found: dict[str, None] = {}
-    token = _RECODED.set(found)
+    names: dict[str, None] = {}
+    token = _RECODED.set(names)
     try:
-        yield found
+        yield names
     finally:
         _RECODED.reset(token)
 

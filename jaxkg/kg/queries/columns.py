@@ -254,12 +254,12 @@ def _days(text: str) -> list[tuple[int, int] | None]:
         return []
     if date := as_date(text):
         return [date, date]
-    if found := _COMPACT.fullmatch(text):
-        date = as_day(found[1], int(found[2]), found[3])
+    if match := _COMPACT.fullmatch(text):
+        date = as_day(match[1], int(match[2]), match[3])
         return [date, date] if date else []
     if text[:1].isalpha():
-        if found := _BETWEEN.fullmatch(text):
-            ends = [days for some in found.groups() if (days := _days(some))]
+        if match := _BETWEEN.fullmatch(text):
+            ends = [days for end in match.groups() if (days := _days(end))]
             between = [(a[0], b[1]) for a, b in zip(*ends) if a and b] if len(ends) == 2 else []
             return between if len(between) == 2 else []
         text = _ABOUT.sub("", text, count=1)
@@ -280,9 +280,9 @@ def _days(text: str) -> list[tuple[int, int] | None]:
         day, month, year = found.groups()
     elif found := _MONTH_FIRST.fullmatch(text):
         month, day, year = found.groups()
-    elif found := _MONTH_ALONE.fullmatch(text):
-        number = _MONTHS.get(found[1].casefold(), 0)
-        date = as_date(f"{found[2]}-{number:02d}") if number else None
+    elif match := _MONTH_ALONE.fullmatch(text):
+        number = _MONTHS.get(match[1].casefold(), 0)
+        date = as_date(f"{match[2]}-{number:02d}") if number else None
         return [date, date] if date else []
     else:
         return []
@@ -369,11 +369,11 @@ def _plain(text: str) -> str:
 
 def _span(text: str) -> _Number | None:
     """A time in hours and minutes, or as ISO 8601 writes it, in minutes."""
-    found = _HOURS.fullmatch(text.strip()) or _ISO.fullmatch(text.strip())
-    if found is None or not any(found.groups()):
+    match = _HOURS.fullmatch(text.strip()) or _ISO.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
         return None
-    told = {part: Decimal(text or 0) for part, text in found.groupdict().items()}
-    size = told.get("d", 0) * 1440 + told["h"] * 60 + told["m"]
+    parts = {part: Decimal(text or 0) for part, text in match.groupdict().items()}
+    size = parts.get("d", 0) * 1440 + parts["h"] * 60 + parts["m"]
     return _Number(text, f"{size:f}", size, size, "min")
 
 

@@ -449,8 +449,10 @@ def _have_section(records: list[dict[str, Any]]) -> bool:
     """Whether many objects have one and the same object within them that says something: each is
     a thing, told in parts; the runs of a tool are few."""
     shared = set(records[0]).intersection(*records[1:]) if len(records) >= _MANY else set[str]()
-    sections = ([record[key] for record in records] for key in shared)
-    return any(all(isinstance(item, dict) and _says(item) for item in some) for some in sections)
+    return any(
+        all(isinstance(record[key], dict) and _says(record[key]) for record in records)
+        for key in shared
+    )
 
 
 def _maps_in(value: dict[str, Any]) -> dict[str, list[Any]]:

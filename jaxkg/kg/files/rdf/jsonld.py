@@ -92,47 +92,48 @@ def document_of(path: Path, data: bytes, tell: Callable[[str], object]) -> Any:
     Raises:
         JaxkgError: it is no JSON.
     """
-    found: list[Any] = []
+    content: list[Any] = []
     if is_page(data):
         end = _SCRIPT_ENDS.search(data)
-        while end and (begins := _SCRIPT.search(data, end.end() if found else 0)):
+        while end and (begins := _SCRIPT.search(data, end.end() if content else 0)):
             end = _SCRIPT_ENDS.search(data, begins.end())
             text = data[begins.end() : end.start() if end else None].strip()
-            found.append(read_json(text, f"{path}: script {len(found) + 1}"))
+            content.append(read_json(text, f"{path}: script {len(content) + 1}"))
     else:
-        found = read_json(data, str(path))
+        content = read_json(data, str(path))
     unknown: dict[str, dict[str, Any]] = {}
-    document = _written_in(found, unknown)
+    document = _written_in(content, unknown)
     if unknown:
-        leads = {key: {"@type": "@id"} for key in _leads(found)}
+        leads = {key: {"@type": "@id"} for key in _leads(content)}
         for address, context in unknown.items():
             context |= _AS_CALLED | leads | {"@vocab": f"{address.rstrip('#')}#"}
         tell(
             f"its @context is {', '.join(unknown)}, which is not known, and nothing is fetched: "
             "keys are relations as they are called"
         )
-    terms = {key: told for context in _contexts(document) for key, told in context.items()}
+    terms = {key: term for context in _contexts(document) for key, term in context.items()}
     astray = [] if terms.get("@vocab") else sorted(set(_keys(document, terms)) - terms.keys())
     if astray:
-        some = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
-        tell(f"keys that its @context does not map left out ({some})")
+        keys = ", ".join(map(repr, astray[:5])) + (", ..." if len(astray) > 5 else "")
+        tell(f"keys that its @context does not map left out ({keys})")
     return document
 
 
 def _written_in(value: Any, unknown: dict[str, dict[str, Any]]) -> Any:
     if isinstance(value, list):
-        return [_written_in(one, unknown) for one in value]
+        return [_written_in(item, unknown) for item in value]
     if not isinstance(value, dict):
         return value
     written = {key: _written_in(held, unknown) for key, held in value.items()}
     if "@context" in written:
         contexts = []
-        for one in _listed(value["@context"]):
-            inline = dict(one) if isinstance(one, dict) else {}
-            if address := one if isinstance(one, str) else inline.pop("@import", None):
+        for context in _listed(value["@context"]):
+            inline = dict(context) if isinstance(context, dict) else {}
+            if address := context if isinstance(context, str) else inline.pop("@import", None):
                 known = _CONTEXTS.get(re.sub(r"^https?://", "", str(address)).rstrip("/#"))
                 contexts.append(known or unknown.setdefault(str(address), {}))
-            contexts += [] if isinstance(one, str) else [inline if isinstance(one, dict) else one]
+            if not isinstance(context, str):
+                contexts.append(inline if isinstance(context, dict) else context)
         written["@context"] = contexts[0] if len(contexts) == 1 else contexts
     return written
 
@@ -145,13 +146,13 @@ def _leads(document: Any) -> list[str]:
         value = held.pop()
         held += value.values() if isinstance(value, dict) else value
         for key, said in value.items() if isinstance(value, dict) else ():
-            some = [one for one in _listed(said) if isinstance(one, str)]
+            words = [item for item in _listed(said) if isinstance(item, str)]
             if key in ("@id", "id"):
-                ids.update(some)
+                ids.update(words)
             elif key not in ("@type", "type"):
-                texts.setdefault(key, set()).update(some)
-        held = [one for one in held if isinstance(one, dict | list)]
-    return [key for key, some in texts.items() if some and some <= ids]
+                texts.setdefault(key, set()).update(words)
+        held = [item for item in held if isinstance(item, dict | list)]
+    return [key for key, words in texts.items() if words and words <= ids]
 
 
 def _contexts(value: Any) -> Iterator[Any]:

@@ -21,7 +21,7 @@ def call_apart(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
     Returns:
         Which columns were called so, in words; "" where none was.
     """
-    told: list[str] = []
+    readings: list[str] = []
     words = [relation_words(table.title).lower().split() for table in tables]
     names: list[dict[str, str]] = [{} for _ in tables]
     for a, b in itertools.permutations(range(len(tables)), 2):
@@ -38,5 +38,5 @@ def call_apart(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
     for table, apart in zip(tables, names):
         if apart:
             encoder.rename_within(apart, table.first, table.last)
-            told.append(f"{', '.join(sorted(apart))} called as in {table.title!r}")
-    return "; ".join(told)
+            readings.append(f"{', '.join(sorted(apart))} called as in {table.title!r}")
+    return "; ".join(readings)

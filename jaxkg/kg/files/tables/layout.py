@@ -168,21 +168,21 @@ def in_sections(rows: Sequence[Row]) -> tuple[list[Row], int]:
     [['Code', 'Of', 'Sum', 'section'], ['I2', 'Tip', '1', 'IN'], ['O2', 'Food', '4', 'OUT']]
     """
     header, *below = rows
-    filled = [[at for at, cell in enumerate(row) if cell.strip()] for _, row in below]
+    filled = [[place for place, cell in enumerate(row) if cell.strip()] for _, row in below]
     heads = sum(places == [0] for places in filled)
     rest = [places for places in filled if places != [0]]
     plain = [places for places in rest if places[:1] == [0]]
     if heads < 2 or len(header[1]) < 3 or filled[0] != [0] or len(plain) < 2 * heads:
         return list(rows), 0
-    kept, above, left = [(header[0], [*header[1], "section"])], "", 0
+    within, above, left = [(header[0], [*header[1], "section"])], "", 0
     for (number, row), places in zip(below, filled):
         if places == [0]:
             above = row[0].strip()
         elif places[0]:
             left += 1
         else:
-            kept.append((number, [*row, *[""] * (len(header[1]) - len(row)), above]))
-    return kept, left
+            within.append((number, [*row, *[""] * (len(header[1]) - len(row)), above]))
+    return within, left
 
 
 def totals(rows: Sequence[Sequence[str]]) -> list[int]:

@@ -18,13 +18,9 @@ from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.headers import ANY, SORT, full_name, joins, labels_of, row_sort
 from jaxkg.kg.files.tables.keys import (
-    KEY,
     NAMES,
     TakenTable,
     calls_codes,
-    is_code,
-    is_key,
-    is_sign,
     numbered,
     other_names_in,
     row_id,
@@ -33,7 +29,6 @@ from jaxkg.kg.files.tables.keys import (
 from jaxkg.kg.files.tables.layout import (
     are_measures,
     are_merged,
-    are_names,
     filled_down,
     in_sections,
     joined_headers,
@@ -42,6 +37,12 @@ from jaxkg.kg.files.tables.layout import (
     without_notes,
 )
 from jaxkg.kg.files.tables.periods import YEAR, of_periods, period_columns
+from jaxkg.kg.files.tables.row_names import (
+    firm_column,
+    key_column,
+    kind_of_names,
+    name_column,
+)
 from jaxkg.kg.queries.columns import all_days, all_values
 from jaxkg.words import relation_words
 
@@ -59,25 +60,11 @@ _LINK = re.compile(r"([^(),\[\]]+) \(https?://[^\s()]+\)|\[([^\]]+)\]\(https?://
 _LINKS = re.compile(rf"(?:{_LINK.pattern})(?:, ?(?:{_LINK.pattern}))*")
 """Names with addresses, as pages refer to others."""
 _TAGS = re.compile(r"(?:<[^<>\s]+>)+")
-_OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
-_FILED = re.compile(r"[^\W\d_]{0,4}[_-]?\d+([./-]\d+)+")
-"""Ids of things that are filed, under a year most often: 1931.4, R23/013."""
 _OF_NODES = re.compile(r"(?:nodes?|vertices)[-_ ](?=[^\W\d])", re.I)
 _ARE_NODES = re.compile(r"(?:.*[-_ ])?(?:nodes?|vertices|entities)", re.I)
 """Titles of tables of things of all classes, whose `label` beside a name is the class."""
 _SHORT = 3
 """Letters from which on the beginning of a title may stand for it."""
-_ROWS_WITH_NAMES, _ROWS_WITH_CODES, _ROWS_APART = 8, 3, 12
-"""From which on a column that no word calls a name may be taken for one; one of buyers, too, where
-each is another."""
-_LONGEST = 60
-"""Mean length of names, in characters."""
-_WORD = re.compile(r"[^\W\d_A-Z]{3}")
-"""A part of a word, which no plate or serial number has."""
-_COMMON = "common"
-_SAYS_NAME = ("name", "description")
-"""Ends of the second header by which it tells what the codes in the first column are called."""
-_PRIMARY = re.compile(r"(?:primary|preferred) (?:name|label|title)")
 _ALSO = ["synonym"], ["synonyms"], ["alias"], ["aliases"]
 _CLASS = re.compile(r"\w+:[A-Z]\w+(?:\|\w+:[A-Z]\w+)*")
 
@@ -155,6 +142,7 @@ def take_table(
     ids, repeated = set[str](), 0
     other_names: list[tuple[str, ...]] = []
     why, again, measured, calls = "it has no key", False, False, False
+    people: tuple[int, ...] = ()  # columns of first and last names of others than the rows
     for batch in batches:
         rows = without_notes(batch)
         notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
@@ -183,7 +171,8 @@ def take_table(
             again = len(header.columns) > 2 and come_again(map(header.called, cells))
             measured = len(header.columns) > 2 and are_measures([row[0] for row in cells])
             again |= measured or (not header.shown and joins(header.columns, cells, title))
-            key = 1 if merged is not None else _own_key(header, cells, again, measured, title)
+            told = {"again": again, "measured": measured}
+            key = 1 if merged is not None else key_column(header.columns, cells, title, **told)
             calls = merged is None and not measured and not again  # the first column, what has keys
             again |= merged is None and _at_times(cells)
             keyless = again = not key and again
@@ -201,6 +190,8 @@ def take_table(
         merged = merged if merged is None or not rows else rows[-1][1][0]
         rows = [(number, _moved(cells, key)) for number, cells in rows] if key else rows
         if one is None and rows:
+            if 0 not in header.parts and come_again(header.full_name(row) for _, row in rows):
+                people, header = header.parts, header._replace(parts=())  # a loan is no reader
             firsts = [header.called(cells) for _, cells in rows]
             again = again or (len(header.columns) > 2 and come_again(firsts))
             again |= merged is not None and all_days(firsts)
@@ -215,9 +206,11 @@ def take_table(
                 header = header._replace(sort=one, one=one, others=header.others | others)
             one = header.one if keyed else ""
             if not header.shown and not header.nameless:
-                name = _named_by(header, [cells for _, cells in rows], title, numbers=keyed)
+                calls_so = {*header.others, *relation_words(title).lower().split()[:1]}
+                cells = [cells for _, cells in rows]
+                name = name_column(header.columns, cells, calls_so, numbers=keyed)
                 header = header._replace(name=name)
-                kind = _kind_of_names(header.columns[name]) if name > 0 else ""
+                kind = kind_of_names(header.columns[name]) if name > 0 else ""
                 if kind and not header.sort:
                     header = header._replace(sort=kind if header.sorted_by else "")
                 elif kind and kind != header.sort:
@@ -230,7 +223,7 @@ def take_table(
         facts: list[tuple[str, str, str]] = []
         sources: list[str] = []
         labels = {at for _, at in header.labels}
-        firm = _firm(header, [cells for _, cells in rows])
+        firm = firm_column([cells for _, cells in rows], header.parts)
         periods = period_columns(header.columns)
         if header.nameless and (places := other_names_in(header.columns)):
             other_names += [tuple(cells[place] for place in places) for _, cells in rows]
@@ -252,6 +245,8 @@ def take_table(
                 facts += parts
                 if header.nameless:  # such a row is there in those of its cells alone
                     heads = [*dict.fromkeys(head for head, *_ in parts)]
+            if person := " ".join(filter(None, (cells[place] for place in people))):
+                facts += [(head, "full name", person) for head in heads]
             if header.sort:
                 things = [cells[0]] if told_once else heads
                 facts += [(thing, header.sorted_by, header.sort) for thing in things]
@@ -305,64 +300,6 @@ def take_table(
     return how + told
 
 
-def _named_by(header: _Header, rows: Sequence[Sequence[str]], title: str, *, numbers: bool) -> int:
-    """The column of names beside keys, -1 without one: the one that is called as the rows are, or
-    the next to numbers where there are many of them."""
-    ids = [row[0] for row in rows]
-    words = relation_words(header.columns[0]).lower().split()
-    keyed = not KEY.isdisjoint(word.strip(".") for word in words)
-    coded = bool(ids) and (all(map(is_code, ids)) or (keyed and all(map(_FILED.fullmatch, ids))))
-    opaque = bool(ids) and (all(map(_OPAQUE.fullmatch, ids)) or all(map(is_sign, ids)))
-    if not (keyed or numbers or coded or opaque):
-        return -1
-    called = {*header.others, *relation_words(title).lower().split()[:1]}
-    for at, column in enumerate(header.columns[1:], start=1):
-        if relation_words(column).lower() in called and are_names([row[at] for row in rows]):
-            return at
-    for at, column in enumerate(header.columns) if coded else ():
-        if at and _PRIMARY.fullmatch(relation_words(column).lower()):
-            return at
-    for at, column in enumerate(header.columns[1:], start=1):
-        words = relation_words(column).lower().split()
-        if "name" in words and _COMMON in words and are_names([row[at] for row in rows]):
-            return at  # a species is called so rather than in Latin
-    own: list[tuple[int, int]] = []
-    for at, column in enumerate(header.columns[1:], start=1):
-        words, names = relation_words(column).lower().split(), [row[at] for row in rows]
-        if len(words) > 2 and words[-1] == NAMES[0] and words[0] in called and are_names(names):
-            own.append((sum(map(len, names)), at))  # `route_short_name` and `route_long_name`
-    if own:
-        return max(own)[1]
-    said = len(header.columns) > 2 and header.columns[1].lower().endswith(_SAYS_NAME)
-    several = len(rows) - len({row[0] for row in rows})
-    many = numbers and len(rows) >= _ROWS_WITH_NAMES and not several
-    wordy = sum(" " in row[1].strip() for row in rows) * 2 >= len(rows) >= _ROWS_WITH_CODES
-    differ = wordy and len({row[1] for row in rows}) == len(rows)
-    names = [row[1] for row in rows]
-    apart = len(set(names)) == len(rows) >= _ROWS_APART
-    if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
-        # No order is called by its buyer, who comes again among many.
-        many = not any(map(is_code, names)) and (apart or not any(map(all_days, zip(*rows))))
-    signs = sum(any(map(str.isdigit, n)) and not _WORD.search(n) for n in names)  # plates
-    return 1 if (said or (many and 2 * signs < len(rows))) and are_names(names) else -1
-
-
-def _kind_of_names(header: str) -> str:
-    """What rows are by the header of their names, where it says so: a "Municipality" beside its
-    code, no "Name"."""
-    words = relation_words(header).lower().split()
-    plain = bool(words) and all(map(str.isalpha, words)) and ANY.isdisjoint(words)
-    return " ".join(words) if plain and not words[-1].endswith("name") else ""
-
-
-def _firm(header: _Header, rows: Sequence[Sequence[str]]) -> int:
-    """The column of the names of those that have no first and no last name: of firms among
-    persons; else the first column."""
-    others = [row for row in rows if header.parts and not header.full_name(row)]
-    places = (at for at in range(1, len(header.columns)) if at not in header.parts)
-    return next((at for at in places if others and are_names([row[at] for row in others])), 0)
-
-
 def come_again(ids: Iterable[str]) -> bool:
     """Whether much of what rows may be called comes again; blank cells call none."""
     called = [*filter(None, map(str.strip, ids))]
@@ -378,43 +315,6 @@ def _at_times(rows: Sequence[Sequence[str]]) -> bool:
     firsts, *columns = zip(*several)
     whens = (c for c in columns if all_days(c) or all(map(YEAR.fullmatch, c)))
     return any(len({*zip(firsts, when)}) == len(several) for when in whens)
-
-
-def _own_key(
-    header: _Header, rows: Sequence[Sequence[str]], again: bool, measured: bool, title: str
-) -> int:
-    """The column that calls rows and is not the first; 0 without.
-
-    It is that of their codes, which others refer to, or where much of the first column comes again,
-    that of the ids of what the table is of, or of their names; where the first is a measure, any
-    that is of names.
-    """
-    columns, cells = header.columns, [[*map(str.strip, column)] for column in zip(*rows)]
-    if again:
-        _, titled = row_names("", title)
-        for place, column in enumerate(columns):
-            apart = all(cells[place]) and len(set(cells[place])) == len(rows)
-            if place and apart and is_key(column, titled):  # the `trip_id` of trips
-                return place
-        words = [relation_words(column).lower() for column in columns]
-        places = [words.index(word) for word in NAMES if word in words[1:]]
-        places += [at for at, word in enumerate(words) if word.endswith(f" {NAMES[0]}")]
-        places += range(1, len(columns)) if measured else ()
-        places += range(1, len(columns)) if len(rows) >= _ROWS_APART and all_days(cells[0]) else ()
-        named = (place for place in places if all(cells[place]) and are_names(cells[place]))
-        return next((place for place in named if place and _short(cells[place])), 0)
-    for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
-        keyed = place and not KEY.isdisjoint(relation_words(columns[place]).lower().split()[-1:])
-        others = (another for another in cells if another is not cells[place])
-        apart = keyed and len(codes) == len(rows) and all(map(is_code, codes))
-        if apart and not all(map(codes.isdisjoint, others)):
-            return place
-    return 0
-
-
-def _short(names: Sequence[str]) -> bool:
-    """Whether texts are short enough to call something, and no addresses."""
-    return sum(map(len, names)) <= _LONGEST * len(names) and not any("://" in n for n in names)
 
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:

@@ -362,3 +362,34 @@ def test_a_key_in_brackets_refers_to_rows(folder):
     assert {tail for _, relation, tail in facts if relation == "Played by (ID)"} == {
         "Ann Berg", "Bo Lund"
     }  # fmt: skip
+
+
+def test_codes_of_answers_mean_what_the_codebook_beside_them_says(folder):
+    heard = []
+    graph = folder({
+        "codebook.csv": "Field Name,Field Type,Question,Choices\n"
+        'mode,radio,"How do you come?","1, Bus | 2, On foot"\n'
+        'km,text,"How far is it?",\nsat,radio,"Are you satisfied?","1=no; 2=yes"\n',
+        "responses.csv": "record_id,mode,km,sat\n1001,2,1,1\n1002,1,2,2\n1003,2,3,-99\n",
+    }, on_reading=heard.append)  # fmt: skip
+    facts = {graph.triple(row) for row in range(graph.num_triples)}
+    assert {("1001", "mode", "On foot"), ("1001", "km", "1"), ("1002", "sat", "yes")} <= {
+        (head.rpartition(" ")[2], relation, tail) for head, relation, tail in facts
+    }
+    assert ("1003", "sat", "-99") in {(h.rpartition(" ")[2], r, t) for h, r, t in facts}
+    assert graph.relation_aliases[graph.relation_code("km")] == ("How far is it?",)
+    assert "codes of mode, sat read by 'codebook'" in heard[0]
+
+
+def test_rows_with_the_names_of_persons_that_come_again_are_no_persons(read):
+    rows = "".join(
+        f"9{n:03d},{('Lee', 'Ray')[n % 2]},{('Ann', 'Bo')[n % 2]},Book {n % 5}\n" for n in range(12)
+    )
+    graph = read(
+        f"issue_id,surname,firstname,title\n{rows}",
+        "loans.tsv".replace("tsv", "csv"),
+        format="table",
+    )
+    facts = {graph.triple(row) for row in range(graph.num_triples)}
+    loans = {head for head, relation, tail in facts if (relation, tail) == ("full name", "Ann Lee")}
+    assert len(loans) == 6
