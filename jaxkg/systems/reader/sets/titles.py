@@ -35,6 +35,8 @@ _APART = 0.4
 """Share of rows with different ends of it, at least; one with a digit counts half."""
 _FEW = 0.05
 """The same where rows are called by what says nothing at all."""
+_PERSON = ("full", "name")
+"""What the first and last names beside rows of others come to: who has a book on loan."""
 _AS_GOOD = 0.5
 """Share of the best from which on a column of names is preferred."""
 _OPAQUE = re.compile(r"(?=\S*\d)\S{20,}")
@@ -56,7 +58,9 @@ class Titles:
     def projected(self, seen: Seen) -> Seen:
         """The same, where the best readings lead to rows by the column that the noun names."""
         found, noun = list(seen.found), _first_run(seen.asked.cues.noun)
-        told = [singular(seen.asked.cues.words.folded[place]) for place in noun]
+        told = tuple(singular(seen.asked.cues.words.folded[place]) for place in noun)
+        if seen.asked.cues.wants == "person":
+            told = told or _PERSON
         if not told or not KEY.isdisjoint(told):
             return seen
         for place in np.argsort(-seen.scores, kind="stable")[:_LOOKED_AT].tolist():
@@ -73,9 +77,11 @@ class Titles:
                 found[place] = self._step(found[place], columns[0])
         return dataclasses.replace(seen, found=found)
 
-    def _names(self, code: int, told: Sequence[str], candidate: Candidate) -> bool:
+    def _names(self, code: int, told: tuple[str, ...], candidate: Candidate) -> bool:
         """Whether a noun names a column: by any word, where codes call the rows, else by the last
-        of its label."""
+        of its label; a person, by all of it."""
+        if told == _PERSON:
+            return _PERSON in self._labels(code)
         if self._are_codes(candidate.ends):
             return not self._label(code).isdisjoint(told)
         return any(words[-1:] == (told[-1],) for words in self._labels(code))

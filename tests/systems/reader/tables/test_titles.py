@@ -151,3 +151,9 @@ def test_a_noun_that_names_a_column_of_rows_with_names_asks_for_it():
     weddings = reader_of(text, ("groom", "bride", "town"), "wedding")
     assert told(weddings, "Which grooms have the town York?") == ["Cy Fox", "Ed Oak"]
     assert told(weddings, "Which weddings have the town York?") == ["Cy & Di", "Ed & Flo"]
+
+
+def test_who_is_the_person_whose_names_rows_have():
+    text = "L1,Ann Lee,Hamnet,out\nL2,Bo Ray,Hamnet,back\nL3,Ann Lee,Circe,out\n"
+    loans = reader_of(text, ("full name", "title", "state"), "loan")
+    assert told(loans, "Who has Circe?") == ["Ann Lee"]
