@@ -259,9 +259,10 @@ def _days(text: str) -> list[tuple[int, int] | None]:
         return [date, date] if date else []
     if text[:1].isalpha():
         if match := _BETWEEN.fullmatch(text):
-            ends = [days for end in match.groups() if (days := _days(end))]
-            between = [(a[0], b[1]) for a, b in zip(*ends) if a and b] if len(ends) == 2 else []
-            return between if len(between) == 2 else []
+            first, last = map(_days, match.groups())
+            ends = [*first[:1], *last[1:]]
+            between = (ends[0][0], ends[1][1]) if len(ends) == 2 and ends[0] and ends[1] else None
+            return [between, between] if between else []
         text = _ABOUT.sub("", text, count=1)
         if date := as_date(text):
             return [date, date]

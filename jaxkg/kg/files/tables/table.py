@@ -236,7 +236,8 @@ def take_table(
             else:
                 repeated += called in ids
                 ids.add(called)
-                if label := header.parts and (header.full_name(cells) or cells[firm]):
+                label = (header.full_name(cells) or cells[firm]) if header.parts else ""
+                if label:
                     names.label(row, label)
             heads = [row]
             if periods:
@@ -414,10 +415,8 @@ def _header_of(
     one, others = row_names(sort, title)
     if titled and (own := row_sort(cells[0], "")):  # others refer to elements by `atomic_number`
         others |= {own}
-    first = sort.partition(" ")[0]
-    if (
-        len(first) >= _SHORT and whole.isalpha() and whole.startswith(first)
-    ):  # `cust_no` of customers
+    first = sort.partition(" ")[0]  # `cust_no` of customers
+    if len(first) >= _SHORT and whole.isalpha() and whole.startswith(first):
         sort, one, others = whole, whole, others | {whole}
     calls = NAMES[:-1] if full_name(cells) else NAMES  # somebody's title is a job
     if words[0] in NAMES:
