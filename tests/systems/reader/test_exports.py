@@ -3,6 +3,7 @@
 import pytest
 
 from jaxkg.kg import KnowledgeGraph
+from jaxkg.query import Where
 from jaxkg.systems.reader.sets.candidate import Candidate
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
@@ -226,3 +227,8 @@ ORDERS = [
 )
 def test_what_was_done_at_some_time(question, answers):
     assert reader(ORDERS).understand(question).readings[0].answers == answers
+
+
+def test_what_was_done_to_all_tells_none_apart():
+    found = reader(ORDERS).look("Which orders were placed?").found
+    assert not [one for one in found if isinstance(one.query, Where) and one.query.by == "count"]
