@@ -81,7 +81,8 @@ class Vocabulary:
             has no class follow, numbered from the number of entities on.
         sorts: these sorts.
         under: the classes below a class, itself among them, where there are any.
-        type_codes: relation codes that lead to a class; wider_codes, to a wider class.
+        type_codes: relation codes that lead to a class; wider_codes, to a wider class; alias_codes,
+            to another name.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
