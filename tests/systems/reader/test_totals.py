@@ -7,6 +7,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Domain, Rows, Total
 from jaxkg.records import Question
 from jaxkg.systems.reader.language.cues import read_cues
+from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.hashing import HashingEncoder
@@ -218,3 +219,31 @@ def test_an_amount_in_a_unit_is_the_sum_of_the_column_in_it():
     assert reader.understand("How many litres are on F1?").readings[0].answers == ("14.5",)
     tonnes = reader.understand("How many tonnes are on F1?")
     assert not tonnes.sure
+
+
+SALES = [
+    (f"Sale {at}", relation, text)
+    for at, cells in enumerate((("Ely", "Rook", "12.5", "2024-03-01", "A-1"),
+                                ("Ely", "Gull", "7.25", "2024-03-02", "A-2"),
+                                ("Ulm", "Rook", "3.75", "2024-03-09", "A-3")))
+    for relation, text in zip(("shop", "item", "weight", "sold on", "batch"), cells)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was the batch of Sale 1?", "batch"),
+        ("Which sellers have the weight of Sale 1?", "weight"),
+        ("How many sellers of Sale 1 are there?", "weight"),
+    ],
+)
+def test_what_is_of_another_kind_than_is_asked_for_is_not_answered(question, kind):
+    reader = Reader.build(KnowledgeGraph.from_triples(SALES), HashingEncoder())
+    asked = reader.readings.asked(question)
+    code = reader.kg.relation_code(kind)
+    seen = reader.look(question)
+    best = next(one for one in seen.found if one.relations == (code,))
+    assert contradicted(asked, best, reader.readings.find)
+    plain = reader.readings.asked(f"What is the {kind} of Sale 1?")
+    assert not contradicted(plain, best, reader.readings.find)

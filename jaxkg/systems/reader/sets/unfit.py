@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from jaxkg.kg.queries.columns import looks
 from jaxkg.query import Count, Difference, Rows, Total, Where, children
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.units import UNITS
+from jaxkg.systems.reader.language.lexicon.units import UNITS, is_unit
 from jaxkg.systems.reader.sets.adjusted import says_adding
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
 from jaxkg.systems.reader.sets.holding import denied
-from jaxkg.systems.reader.sets.labels import SAID
+from jaxkg.systems.reader.sets.labels import SAID, folded_words
 from jaxkg.systems.reader.sets.quick import aligned
 
 _WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
@@ -32,6 +33,24 @@ _NAMED, _EQUALLY = 0.8, 0.05
 """Share of a label's words that names a measure; how much less fits a grade as well."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
+_WHICH_ONES = frozenset(("which", "welche", "welcher", "welches"))
+_TIMES = frozenset(
+    ("year", "years", "date", "dates", "day", "days", "month", "months", "time", "times", "when")
+    + (
+        "season",
+        "period",
+        "era",
+        "age",
+        "century",
+        "decade",
+        "term",
+        "week",
+        "jahr",
+        "datum",
+        "tag",
+    )
+)
+"""What says when something is."""
 _Unfit = Callable[[Asked, Candidate, Candidates], bool]
 
 
@@ -262,7 +281,9 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         return True
     if _leaves_out_a_number(asked, best, find) or _lists_for_a_count(asked, best, find):
         return True
-    if _counts_for_a_unit(asked, best):
+    if _counts_for_a_unit(asked, best) or _is_no_day(asked, best, find):
+        return True
+    if _values_for_things(asked, best, find):
         return True
     return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
 
@@ -348,8 +369,9 @@ def _covers(asked: Asked, best: Candidate, find: Candidates) -> list[np.ndarray]
 
 def _lists_for_a_count(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether several numbers that the question does not name are to say how many there are."""
-    several = asked.cues.count and not best.result and len(best.ends) > 1
-    if not several or not 0 <= best.last < find.kg.num_relations:
+    values = asked.cues.count and not best.result and 0 <= best.last < find.kg.num_relations
+    words = [asked.cues.words.folded[place] for place in asked.cues.noun]
+    if not values or (len(best.ends) == 1 and (_are_whole(best, find) or any(map(is_unit, words)))):
         return False
     number = find.vocabulary.ends_kind(best.last) == "number" and not isinstance(best.query, Rows)
     return number and aligned(asked, best.last, find.vocabulary).best_lex < _NAMED
@@ -363,6 +385,36 @@ def _counts_for_a_unit(asked: Asked, best: Candidate) -> bool:
     return asked.cues.count and units and not things and isinstance(best.query, Count)
 
 
+def _are_whole(best: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to whole numbers."""
+    return all(find.kg.name(end).strip().isdecimal() for end in best.ends[:_FEW].tolist())
+
+
+def _is_no_day(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a "when" leads to things of which none is a day, a year or a time, over a relation
+    that says nothing of time."""
+    code = best.last
+    if asked.cues.wants != "date" or best.result or not 0 <= code < find.kg.num_relations:
+        return False
+    if find.vocabulary.ends_kind(code) != "thing" or not len(best.ends):
+        return False
+    labels = {word for label in find.wordings(code) for word in folded_words(label)}
+    names = [find.kg.name(end) for end in best.ends[:_FEW].tolist()]
+    return labels.isdisjoint(_TIMES) and not any(looks("date", name) for name in names)
+
+
+def _values_for_things(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether a "which" of things leads to numbers or days of which its noun says nothing."""
+    noun, words, code = asked.cues.noun, asked.cues.words.folded, best.last
+    if not noun or words[noun[0] - 1] not in _WHICH_ONES or asked.cues.count or best.result:
+        return False
+    if not 0 <= code < find.kg.num_relations or words[noun[-1]] in _TIMES:
+        return False
+    kind = find.vocabulary.ends_kind(code)
+    cover = aligned(asked, code, find.vocabulary).cover[list(noun)]
+    return kind in ("number", "date") and float(cover.max()) < _SAID_OF
+
+
 def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """A sum or an average, answered by what was not added up and whose label says neither: by
     several values or things, the first of them, a count or a yes or no that compares them."""
@@ -371,6 +423,8 @@ def _addends_for_a_sum(asked: Asked, best: Candidate, find: Candidates) -> bool:
     if best.shape == "count":
         return asked.cues.adds != "sum"  # "the total of patients" is their number
     code = best.measure if best.shape == "extreme" or best.result else best.last
+    if best.shape == "extreme" and code < 0:
+        return True
     several = len(best.ends) > 1 or best.shape == "extreme" or bool(best.result)
     return code >= 0 and several and not says_adding(asked, find, code)
 

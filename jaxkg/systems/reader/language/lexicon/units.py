@@ -26,6 +26,15 @@ UNITS = _units()
 """What a unit measures, and how large it is, by its names."""
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit of what is measured.
+
+    >>> is_unit("litres"), is_unit("kwh"), is_unit("rooms")
+    (True, True, False)
+    """
+    return word in UNITS or word in _ENDINGS
+
+
 def unit_of(wordings: Sequence[str]) -> str:
     """The unit that a label names, "" without one.
 
