@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from importlib import resources
 
 from jaxkg.kg.encode import TripleEncoder
+from jaxkg.kg.files.textfile import toml_beside
 from jaxkg.kg.names import NameCollector
 from jaxkg.words import relation_words
 
@@ -18,9 +17,8 @@ _KIND = frozenset(("code", "codes", "id", "iso", "iso2", "iso3", "alpha2", "alph
 @functools.cache
 def _names() -> dict[str, tuple[str, ...]]:
     """Names by codes of two and of three letters."""
-    text = (resources.files("jaxkg.kg.files") / "countries.toml").read_text(encoding="utf-8")
     by_code: dict[str, tuple[str, ...]] = {}
-    for line in tomllib.loads(text)["countries"].split("\n"):
+    for line in toml_beside(__file__)["countries"].splitlines():
         two, _, rest = line.partition(" ")
         three, _, names = rest.partition(" ")
         by_code |= dict.fromkeys(filter(None, (two, three)), tuple(names.split(";")))

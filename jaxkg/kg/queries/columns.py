@@ -370,7 +370,8 @@ def _plain(text: str) -> str:
 
 def _span(text: str) -> _Number | None:
     """A time in hours and minutes, or as ISO 8601 writes it, in minutes."""
-    match = _HOURS.fullmatch(text.strip()) or _ISO.fullmatch(text.strip())
+    text = text.strip()
+    match = _HOURS.fullmatch(text) or (text[:1] == "P" and _ISO.fullmatch(text)) or None
     if match is None or not any(match.groups()):
         return None
     parts = {part: Decimal(text or 0) for part, text in match.groupdict().items()}

@@ -67,7 +67,7 @@ def read_key_lines(path: Path, intake: Intake) -> None:
         raise JaxkgError(f"{path}: a block has no END; is the file whole?")
     blocks = [block for block in blocks if block]
     firsts = Counter(next(iter(block)) for block in reversed(blocks))
-    first = max(firsts, key=lambda key: firsts[key], default="")
+    first = next((key for key, _ in firsts.most_common(1)), "")  # of as many the last one's
     records = [_alone(block) for block in blocks if next(iter(block)) == first]
     if len(records) < len(blocks):
         intake.leave_out(f"blocks that do not begin with {first!r}", len(blocks) - len(records))

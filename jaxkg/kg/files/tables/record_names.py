@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from jaxkg.kg.files.tables.headers import SORT, full_name
 from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.layout import are_names
+from jaxkg.kg.files.tables.row_names import ROWS_APART, WORD, are_short
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 
@@ -41,9 +42,6 @@ _SEVERAL = 3
 VERSION = re.compile(
     r"(?:npm:|workspace:|[~^<>=* ]|\d+(?:\.[\dx*]+)+[\w.+-]*$)[^\n]{0,60}|latest|\*"
 )
-_MANY, _LONGEST = 12, 60
-"""Records from which on a text may name them that is called no name; its mean length."""
-_WORD = re.compile(r"[^\W\d_A-Z]{3}")
 _SLUG = re.compile(r"[^\WA-Z]+(?:-[^\WA-Z]+)*")
 
 
@@ -128,14 +126,14 @@ def name_beside(records: Sequence[dict[str, Any]], key: str) -> str:
     ('estacion', '')
     """
     codes = texts_under(records, key)
-    coded = len(records) >= _MANY and all(any(map(str.isdigit, c)) and " " not in c for c in codes)
+    coded = len(records) >= ROWS_APART and all(
+        any(map(str.isdigit, c)) and " " not in c for c in codes
+    )
     for other in records[0] if coded else ():
         said = [record.get(other) for record in records]
         names = [text.strip() for text in said if is_name(text)]
-        words = [name for name in names if _WORD.search(name) and "://" not in name]
-        apart = other != key and len(words) == len(set(names)) == len(records)
-        short = sum(map(len, names)) <= _LONGEST * len(names)
-        if apart and short and are_names(names) and not any(map(is_code, names)):
+        apart = other != key and len(set(names)) == len(records) and all(map(WORD.search, names))
+        if apart and are_short(names) and are_names(names) and not any(map(is_code, names)):
             return other
     return ""
 

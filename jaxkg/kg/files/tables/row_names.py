@@ -14,12 +14,12 @@ from jaxkg.words import relation_words
 _OPAQUE = re.compile(r"[A-Z]{2,3}|(?=\S*\d)[A-Z\d]{8,}")
 _FILED = re.compile(r"[^\W\d_]{0,4}[_-]?\d+([./-]\d+)+")
 """Ids of things that are filed, under a year most often: 1931.4, R23/013."""
-_ROWS_WITH_NAMES, _ROWS_WITH_CODES, _ROWS_APART = 8, 3, 12
+_ROWS_WITH_NAMES, _ROWS_WITH_CODES, ROWS_APART = 8, 3, 12
 """From which on a column that no word calls a name may be taken for one; one of buyers, too, where
 each is another."""
 _LONGEST = 60
 """Mean length of names, in characters."""
-_WORD = re.compile(r"[^\W\d_A-Z]{3}")
+WORD = re.compile(r"[^\W\d_A-Z]{3}")
 """A part of a word, which no plate or serial number has."""
 _COMMON = "common"
 _SAYS_NAME = ("name", "description")
@@ -52,7 +52,7 @@ def name_column(
     keyed = not KEY.isdisjoint(word.strip(".") for word in labels[0].split())
     coded = bool(ids) and (all(map(is_code, ids)) or (keyed and all(map(_FILED.fullmatch, ids))))
     opaque = bool(ids) and (all(map(_OPAQUE.fullmatch, ids)) or all(map(is_sign, ids)))
-    opaque |= len(ids) >= _ROWS_APART and all(map(_FILED.fullmatch, ids)) and not all_days(ids)
+    opaque |= len(ids) >= ROWS_APART and all(map(_FILED.fullmatch, ids)) and not all_days(ids)
     if not (keyed or numbers or coded or opaque):
         return -1
     places = [place for place in range(1, len(columns)) if are_names(cells[place])]
@@ -77,12 +77,12 @@ def name_column(
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and len(set(ids)) == len(rows)
     wordy = 2 * sum(" " in name.strip() for name in names) >= len(rows) >= _ROWS_WITH_CODES
     differ = wordy and len(set(names)) == len(rows)
-    apart = len(set(names)) == len(rows) >= _ROWS_APART
+    apart = len(set(names)) == len(rows) >= ROWS_APART
     coded |= opaque and (differ or apart)
     if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
         # No order is called by its buyer, who comes again among many.
         many = not any(map(is_code, names)) and (apart or not any(map(all_days, cells)))
-    signs = sum(any(map(str.isdigit, n)) and not _WORD.search(n) for n in names)  # plates
+    signs = sum(any(map(str.isdigit, n)) and not WORD.search(n) for n in names)  # plates
     return 1 if (said or (many and 2 * signs < len(rows))) and are_names(names) else -1
 
 
@@ -120,10 +120,10 @@ def key_column(
                 return place
         places = [words.index(word) for word in NAMES if word in words[1:]]
         places += [place for place, word in enumerate(words) if word.endswith(f" {NAMES[0]}")]
-        dated = len(rows) >= _ROWS_APART and all_days(cells[0])
+        dated = len(rows) >= ROWS_APART and all_days(cells[0])
         places += range(1, len(columns)) if measured or dated else ()
         named = (place for place in places if all(cells[place]) and are_names(cells[place]))
-        return next((place for place in named if place and _are_short(cells[place])), 0)
+        return next((place for place in named if place and are_short(cells[place])), 0)
     for place, codes in enumerate(map(set, cells)) if rows and are_names(cells[0]) else ():
         keyed = place and not KEY.isdisjoint(words[place].split()[-1:])
         others = (another for another in cells if another is not cells[place])
@@ -159,6 +159,6 @@ def firm_column(rows: Sequence[Sequence[str]], parts: Sequence[int]) -> int:
     )
 
 
-def _are_short(names: Sequence[str]) -> bool:
+def are_short(names: Sequence[str]) -> bool:
     """Whether texts are short enough to call something, and no addresses."""
     return sum(map(len, names)) <= _LONGEST * len(names) and not any("://" in n for n in names)
