@@ -51,7 +51,7 @@ _ALIKE = 1e-3
 """Scores that differ by less say the same of two readings."""
 
 
-_WHICH = frozenset(("which", "what", "who", "name", "list", "welche", "wer", "was"))
+_WHICH = words("cues.things")
 """Words of a question that asks for the things, too."""
 
 
@@ -182,12 +182,7 @@ def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
         return seen
     found = [added_up(seen.asked, one, find, sets) for one in seen.found]
     kept = _apart(found, seen.scores)
-    return dataclasses.replace(
-        seen,
-        found=[*itertools.compress(found, kept)],
-        views=seen.views[kept],
-        scores=seen.scores[kept],
-    )
+    return _only(dataclasses.replace(seen, found=found), kept)
 
 
 def counted(seen: Seen) -> Seen:
@@ -198,6 +193,11 @@ def counted(seen: Seen) -> Seen:
         return seen
     sets = {one.query.source for one in seen.found if isinstance(one.query, Count)}
     kept = np.array([one.query not in sets for one in seen.found], bool)
+    return _only(seen, kept)
+
+
+def _only(seen: Seen, kept: np.ndarray) -> Seen:
+    """The same with some of its readings, [C] bool."""
     return dataclasses.replace(
         seen,
         found=[*itertools.compress(seen.found, kept)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.labels import folded_words
 from jaxkg.systems.reader.sets.measured import MANY, SPOKEN_OF, MeasuredFinder
+from jaxkg.systems.reader.words import words
 from jaxkg.words import singular
 
 _FEW = 200
@@ -21,7 +22,7 @@ _DENIED = 4
 """Relations that are denied, the first ones."""
 _FORM = 0.85
 """Likeness from which on a word is a form of a class's name."""
-_DAYS = frozenset(("at", "on", "date", "day", "time", "am"))
+_DAYS = words("cues.done")
 """What words that say when something was done end with, in labels."""
 _PAST = ("ed", "en")
 _NAMED = 0.6
@@ -80,11 +81,15 @@ class Holding(MeasuredFinder):
             )
             yield self.measured.those(base, query, kept, code, fit=fit)
 
-    def done(self, asked: Asked, bases: list[Candidate]) -> list[Candidate]:
+    def done(self, verbs: Mapping[int, frozenset[int]], bases: list[Candidate]) -> list[Candidate]:
         """Those of sets that have a day of something which is said in a word: "which orders were
-        cancelled", where that was at some time, of some of them; "paid orders", too."""
+        cancelled", where that was at some time, of some of them; "paid orders", too.
+
+        Args:
+            verbs: from `done`.
+        """
         found: list[Candidate] = []
-        for code, places in done(asked, self.find).items():
+        for code, places in verbs.items():
             for base in (*bases, *found):
                 some = np.unique(self.vocabulary.around.pairs(base.ends, code)[0])
                 if base.measure != code and 0 < len(some) < len(base.ends):

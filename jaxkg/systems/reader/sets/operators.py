@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -60,7 +60,8 @@ class Operators(Finder):
         said = [*bases[:_HELD], *about[:_HELD], *spoken, *rows[:_HELD]]
         held = [f for base in said for f in self.holding.all(asked, base) if len(f.ends)]
         made += [*held, *self.holding.lacking(asked, [*spoken, *bases[:_HELD]])]
-        made += self.holding.done(asked, bases[:_HELD])
+        verbs = done(asked, self.find)
+        made += self.holding.done(verbs, bases[:_HELD])
         if cues.either or denies:
             unions = self._unions(asked, found)
             made += unions
@@ -107,7 +108,7 @@ class Operators(Finder):
         if cues.yesno:
             joins = [c for c in found[:_EITHER] if c.shape == "join"][:_BOTH]
             true = [f for base in joins for f in self.holding.all(asked, base)]
-            made += self.whether.all(asked, found, [*self._about_topics(asked), *true])
+            made += self.whether.all(asked, found, [*self._about_topics(asked), *true], verbs)
         return made
 
     def _onwards(self, asked: Asked, made: list[Candidate]) -> list[Candidate]:
@@ -287,7 +288,11 @@ class Whether(Finder):
     """Readings that are answered by yes or no."""
 
     def all(
-        self, asked: Asked, found: list[Candidate], filtered: list[Candidate]
+        self,
+        asked: Asked,
+        found: list[Candidate],
+        filtered: list[Candidate],
+        verbs: Mapping[int, frozenset[int]],
     ) -> list[Candidate]:
         """All of them.
 
@@ -295,6 +300,7 @@ class Whether(Finder):
             asked: the question.
             found: readings without operators.
             filtered: those with a bound on a value.
+            verbs: from `done`.
         """
         words = asked.cues.words.folded
         alike = not _ALIKE.isdisjoint(words)
@@ -302,7 +308,7 @@ class Whether(Finder):
         made += [
             self._exists(c, len(c.ends) > 0) for c in filtered if len(c.relations) <= len(c.topics)
         ]
-        made += [*self._true(asked, found), *self._done(asked)]
+        made += [*self._true(asked, found), *self._done(asked, verbs)]
         # What says true or false is not there for being said: "was it paid?".
         joins = [
             c for c in found[:_LOOKED_AT]
@@ -336,10 +342,10 @@ class Whether(Finder):
             made.append(self._exists(reading, holds))
         return made
 
-    def _done(self, asked: Asked) -> Iterator[Candidate]:
+    def _done(self, asked: Asked, verbs: Mapping[int, frozenset[int]]) -> Iterator[Candidate]:
         """Whether a topic has a day of what was done to it, as others of its kind have: "was O-102
         cancelled"."""
-        for code, places in done(asked, self.find).items():
+        for code, places in verbs.items():
             peers = self.find.ends_classes(self.vocabulary.domain(code)[:_LOOKED_AT])
             for topic in self.find.topics(asked):
                 _, ends = self.vocabulary.around.pairs(topic.ends, code)

@@ -23,8 +23,11 @@ from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dis
 from jaxkg.systems.reader.sets.holding import denied
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
 from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.words import words
 
-_WHICH = frozenset(["which", "what", "many", "welche", "welcher", "welches", "viele"])
+_WHICH_ONES, _TIMES = words("cues.which"), words("cues.times")
+"""Words that ask which of several; that say when something is."""
+_WHICH = _WHICH_ONES | {"what", "many", "viele"}
 _WORDS, _FEW = 8, 3
 """Words of a name beyond which it is a text; ends of a reading that are looked at."""
 _AS_WELL = 0.3
@@ -33,24 +36,6 @@ _NAMED, _EQUALLY = 0.8, 0.05
 """Share of a label's words that names a measure; how much less fits a grade as well."""
 _SAID_OF = 0.5
 """Cover from which on a word speaks of a relation."""
-_WHICH_ONES = frozenset(("which", "welche", "welcher", "welches"))
-_TIMES = frozenset(
-    ("year", "years", "date", "dates", "day", "days", "month", "months", "time", "times", "when")
-    + (
-        "season",
-        "period",
-        "era",
-        "age",
-        "century",
-        "decade",
-        "term",
-        "week",
-        "jahr",
-        "datum",
-        "tag",
-    )
-)
-"""What says when something is."""
 _Unfit = Callable[[Asked, Candidate, Candidates], bool]
 
 

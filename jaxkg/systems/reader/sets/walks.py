@@ -120,6 +120,8 @@ class Walks:
         level, found = [start], []
         around = self.vocabulary.around
         alone = isinstance(start.query, Entities)
+        labels = ((c, aligned(asked, c, self.vocabulary)) for c in self.vocabulary.alias_codes)
+        names = [c for c, label in labels if label.best_lex >= SAID]  # "what is the acronym of ..."
         for hop in range(hops):
             check()
             best = level[: self.settings.expanded if hop < 3 else FURTHEST]
@@ -127,7 +129,7 @@ class Walks:
             asked.cut |= len(walked) < len(best)
             # There and back over a number or date, "of the same year", is too much to guess.
             walked = [p for p in walked if not p.relations or self._leads_on(p.last)]
-            further = self._further(asked, start, walked)
+            further = self._further(start, walked, names)
             if not len(further):
                 break
             asked.alignment.prepare(map(self.wordings, np.unique(further.code).tolist()))
@@ -153,8 +155,11 @@ class Walks:
             level = [made[place] for place in onward.tolist()]
         return found
 
-    def _further(self, asked: Asked, start: Candidate, walked: Sequence[Candidate]) -> Further:
-        """What walked paths come to with one more relation that a question may mean."""
+    def _further(
+        self, start: Candidate, walked: Sequence[Candidate], names: Sequence[int]
+    ) -> Further:
+        """What walked paths come to with one more relation that a question may mean; `names`: to
+        other names, that it does mean."""
         parts, total = [], self.kg.num_relations
         for low, high in _in_parts([self.vocabulary.around.degree(p.ends) for p in walked]):
             path, code, first, ends = self.vocabulary.around.ends_of_each(
@@ -166,9 +171,7 @@ class Walks:
         further = further.but(start.ends) if isinstance(start.query, Entities) else further
         later = np.array([bool(path.relations) for path in walked], np.int64)[further.path]
         aside = self._aside[later, further.code]
-        labels = ((c, aligned(asked, c, self.vocabulary)) for c in self.vocabulary.alias_codes)
-        names = [code for code, label in labels if label.best_lex >= SAID]
-        aside &= ~np.isin(further.code, names)  # "what is the acronym of ..."
+        aside &= ~np.isin(further.code, names)
         last = np.array([path.last if path.relations else -1 for path in walked])[further.path]
         # A walk that ends where it started may be asked for: "her son's mother".
         turned = (last >= 0) & (np.abs(further.code - last) == total)
