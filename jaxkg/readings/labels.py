@@ -34,7 +34,7 @@ _AFTER = re.compile(
 )
 """What may follow a name or a label in a sentence."""
 _BEFORE = re.compile(
-    r"(?:the|an?|any|all|every\w*|anything|some\w*|things?|what|either|another|other|it|nothing|"
+    r"(?:the|its|their|an?|any|all|every\w*|anything|some\w*|things?|what|either|another|other|it|nothing|"
     r"how|are|is|in|not|exactly|just|more|less|before|after|no|at|true|false|of|by|"
     r"backwards)(?: |$)"
 )

@@ -390,20 +390,36 @@ def _joined(speaker: Speaker, parts: tuple[Node, ...], joint: str, alone: str) -
 
 
 def _where(speaker: Speaker, node: Where, one: bool, chained: bool) -> Phrase:
-    source = _conditioned(speaker, node.source, one)
-    if of_domain(node.source, node.path) and node.by == "value" and speaker.path(node.path):
-        source = f"{'any' if one else 'every'}{noun_of(speaker, node.source, ' {}', 'thing')}", True
-    if source is None:
-        head = f"[{speaker.phrase(node.source).text}]"
-        condition = speaker.condition(node, True, False)
-    else:
-        head, first = source
-        condition = speaker.condition(node, first, one)
+    head, first = _head(speaker, node, one)
+    condition = speaker.condition(node, first, one and not (first and head[0] == "["))
     return Phrase(f"{head} {condition}", True, True)
+
+
+def _head(speaker: Speaker, node: Where | Match, single: bool) -> tuple[str, bool]:
+    """What a condition is said of, and whether it is the first."""
+    counts = isinstance(node, Where) and node.by == "count"
+    if of_domain(node.source, node.path) and not counts and speaker.path(node.path):
+        return (
+            f"{'any' if single else 'every'}{noun_of(speaker, node.source, ' {}', 'thing')}",
+            True,
+        )
+    source = _conditioned(speaker, node.source, single)
+    return source or (f"[{speaker.phrase(node.source).text}]", True)
+
+
+def _has_nouns(speaker: Speaker, node: Match) -> bool:
+    """Whether both of what a match compares are said by nouns."""
+    return bool(speaker.path(node.path) and speaker.path(node.other))
 
 
 def _match(speaker: Speaker, node: Match, one: bool, chained: bool) -> Phrase:
     order = speaker.order(node.comparison, node.path)
+    if _has_nouns(speaker, node):
+        head, first = _head(speaker, node, one)
+        own = "its" if one else "their"
+        what, other = speaker.path(node.path), speaker.path(node.other)
+        joint = "" if first else "and "
+        return Phrase(f"{head} {joint}whose {what} is {order} {own} {other}", True, True)
     ends = [speaker.bracketed(_of_it(path)).text for path in (node.path, node.other)]
     source = speaker.bracketed(node.source).text
     return Phrase(f"{source} for which {ends[0]} is {order} {ends[1]}", is_list=True)
@@ -433,7 +449,7 @@ def of_domain(node: Node, path: tuple[str, ...]) -> TypeGuard[Domain]:
 def _conditioned(speaker: Speaker, node: Node, one: bool) -> tuple[str, bool] | None:
     """A source as a noun with its conditions, ready for one more, and whether that is the first;
     None where it is no such."""
-    if isinstance(node, Where):
+    if isinstance(node, Where) or (isinstance(node, Match) and _has_nouns(speaker, node)):
         return speaker.phrase(node, one=one).text, False
     if isinstance(node, Step) and (kind := all_of(speaker, node)):
         return (f"some {kind}" if one else f"all {plural(kind)}"), True

@@ -259,8 +259,12 @@ SENTENCES = {
         (Count(CITIES), "how many cities whose state is Texas"),
         (
             Match(CITIES, ("city_population",), "<", ("state", "state_population")),
-            "[cities whose state is Texas] for which [the city population of it] is less than "
-            "[the state population of the state of it]",
+            "cities whose state is Texas and whose city population is less than "
+            "their state's state population",
+        ),
+        (
+            Match(PEOPLE, ("city_population",), ">", ("state_population",)),
+            "every city whose city population is more than their state population",
         ),
         (
             Quantifier(CITIES, ("^capital",), Entities(("state/texas",)), "=", 1),

@@ -379,7 +379,7 @@ class Grammar:
             self.at += len(" whose ")
             path = self._nouns()
             self._need(" is ")
-            return self._conditions(q.Where(q.Domain(path[:1]), path, *self._value()), False)
+            return self._conditions(self._compared(q.Domain(path[:1]), path), False)
         self._need(" that ")
         relations = [self._has()]
         while self._see(" or ") and (more := self._try(self._another_has)):
@@ -551,6 +551,13 @@ class Grammar:
         self._need("whose ")
         path = self._nouns()
         self._need(" is ")
+        return self._compared(source, path)
+
+    def _compared(self, source, path):
+        """What is compared with a value, or with what else each has."""
+        order = "|".join(COMPARED)
+        if found := self._match(rf"({order}) (?:its|their) "):
+            return q.Match(source, path, COMPARED[found[1]], self._nouns())
         return q.Where(source, path, *self._value())
 
     def _joined(self):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ class Measured(Finder):
             same_measure(unit, value.lower()) for value in values
         )
 
-    def _near(self, asked: Asked, codes: list[int], measure: str = "") -> list[int]:
+    def near(self, asked: Asked, codes: Sequence[int], measure: str = "") -> list[int]:
         """The relations among these that the words speak of, nearest first."""
         asked.alignment.prepare([self.find.wordings(code) for code in codes])
         fits = {code: self.fit(asked, code, measure) for code in codes}
@@ -148,7 +148,7 @@ class Measured(Finder):
         codes = [c for c in range(total) if not self.vocabulary.role(c)]
         if ordered:
             codes = [c for c in codes if self.vocabulary.orders(c)]
-        near = self._near(asked, codes, measure)
+        near = self.near(asked, codes, measure)
         if not ordered:
             near = [c for c in near if self.fit(asked, c, measure) >= _NEAR]
             # Of a class that is called as a relation is, all are meant, not those that it leads to.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,19 +28,92 @@ from jaxkg.query import (
 )
 from jaxkg.systems.reader.language.bounds import Bound
 from jaxkg.systems.reader.language.grades import Grade
-from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, EACH, EVERY
+from jaxkg.systems.reader.language.lexicon.cue_words import ALONE, COMPARING, EACH, EVERY
 from jaxkg.systems.reader.language.lexicon.units import UNITS
+from jaxkg.systems.reader.language.topics import Mention
+from jaxkg.systems.reader.sets.alignment import SPEAKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.measured import MANY, MeasuredFinder
 
 _TIMES = {"times", "mal"}
 _SETS = 10
 """Sets that are looked in for those with more than one thing has, the best first."""
+_SPOKEN = 3
+"""Pairs of relations, the likeliest, whose values are compared."""
 _PATHS = 20
 """Paths, the best, of which it is counted what else they lead to."""
 
 
-class Pairs(MeasuredFinder):
+class SpokenPair(NamedTuple):
+    """Two relations to values of one kind that a question speaks of.
+
+    Attributes:
+        codes: of the relations, in the order of the words.
+        words: places of the words.
+        fit: how well the words agree with the relation that they agree with less, in [0, 1].
+    """
+
+    codes: tuple[int, int]
+    words: frozenset[int]
+    fit: float
+
+
+class PairFinder(MeasuredFinder):
+    """Finds two values of one thing to compare."""
+
+    def spoken_pairs(
+        self, asked: Asked, codes: Sequence[int], after: int | None = None
+    ) -> list[SpokenPair]:
+        """The likeliest pairs of relations of values that something has both of.
+
+        Args:
+            asked: the question.
+            codes: of the relations.
+            after: place of the word that compares: what only one relation is spoken of behind is
+                compared with the relation most like it, "below their reorder level".
+        """
+        found = []
+        for pair in itertools.combinations(self.measured.near(asked, codes), 2):
+            kinds = {self.vocabulary.ends_kind(code) for code in pair}
+            domains = (self.vocabulary.domain(code) for code in pair)
+            if len(kinds) > 1 or not len(np.intersect1d(*domains, assume_unique=True)):
+                continue
+            told = [(code, *self._spoken(asked, labels)) for code, labels in self._apart(pair)]
+            covers = np.stack([cover for _, _, cover in told])
+            own = (covers >= SPEAKS) & (covers == covers.max(axis=0))
+            own &= own.sum(axis=0) == 1  # what speaks of both tells neither
+            said = [(code, fit, np.flatnonzero(some)) for (code, fit, _), some in zip(told, own)]
+            said.sort(key=lambda each: each[2].max(initial=-1))
+            (one, fit, words), (other, least, further) = said
+            both = frozenset([*words.tolist(), *further.tolist()])
+            if len(words):
+                found.append(SpokenPair((one, other), both, min(fit, least)))
+            elif after is not None and further.max(initial=-1) > after:
+                vectors = asked.alignment.vectors([self.find.wordings(c)[0] for c in pair])
+                like = float(vectors[0] @ vectors[1]) if vectors.shape[1] else 0.0
+                found.append(SpokenPair((one, other), both, least * max(0.0, like)))
+        return sorted(found, key=lambda pair: -pair.fit)[:_SPOKEN]
+
+    def _spoken(self, asked: Asked, labels: tuple[str, ...]) -> tuple[float, np.ndarray]:
+        """How well words speak of a relation, and [words] how surely each does."""
+        aligned = asked.alignment.of(labels)
+        said = asked.alignment.said(labels)
+        return (1.0, aligned.lex) if said else (aligned.fit, aligned.cover)
+
+    def _apart(self, pair: tuple[int, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Two relations with their wordings, without the words that both have: the "shipped date"
+        and the "required date"."""
+        words = [{w for label in self.find.wordings(c) for w in label.split()} for c in pair]
+        for code in pair:
+            labels = self.find.wordings(code)
+            parts = (
+                " ".join(w for w in label.split() if w not in words[0] & words[1])
+                for label in labels
+            )
+            yield code, tuple(part or label for part, label in zip(parts, labels))
+
+
+class Pairs(PairFinder):
     """Readings that compare two topics, or a set with one."""
 
     def all(self, asked: Asked) -> list[Candidate]:
@@ -51,12 +124,19 @@ class Pairs(MeasuredFinder):
             return []
         made = []
         for one, two in zip(range(len(asked.mentions)), range(1, len(asked.mentions))):
-            for a, left in enumerate(asked.mentions[one].options):
-                for b, right in enumerate(asked.mentions[two].options):
-                    if left.entity != right.entity:
-                        topics = ((one, a), (two, b))
-                        made += self._pair(asked, grade, topics, (left.entity, right.entity))
+            for a, left in self._named(asked.mentions[one]):
+                for b, right in self._named(asked.mentions[two]):
+                    if left != right:
+                        made += self._pair(asked, grade, ((one, a), (two, b)), (left, right))
         return made
+
+    def _named(self, mention: Mention) -> Iterator[tuple[int, int]]:
+        """Places and entities of options, but for things that another one calls, whose row does."""
+        callers = self.vocabulary.callers
+        called = {callers.get(option.entity) for option in mention.options}
+        for at, option in enumerate(mention.options):
+            if option.entity not in called:
+                yield at, option.entity
 
     def _pair(
         self,
@@ -139,35 +219,35 @@ class Pairs(MeasuredFinder):
                 yield from ((code, measure) for measure in further if vocabulary.orders(measure))
 
     def within(self, asked: Asked) -> Iterator[Candidate]:
-        """What two values of a topic differ by, of which both are named: "how many days are there
-        between the issue and the return of A12"."""
+        """What two values of a topic, or of the row that tells of it, differ by, of which both are
+        spoken of: "how many days are there between the issue and the return of A12"."""
         if asked.cues.wants != "number" or asked.cues.yesno:
             return
-        for topic, entity in asked.options:
-            step = Entities((self.kg.entity_ids[entity],))
-            ends = self.vocabulary.around.ends(np.array([entity]))
-            said = {
-                code: asked.alignment.said(self.find.wordings(code)) or frozenset()
-                for code in ends
-                if self.vocabulary.orders(code)
-            }
-            codes = sorted((c for c in said if said[c]), key=lambda c: max(said[c]))
-            for one, other in itertools.combinations(codes, 2):
-                kinds = {self.vocabulary.ends_kind(code) for code in (one, other)}
-                if said[one] & said[other] or len(kinds) > 1:
-                    continue
+        for start in self._tellers(asked):
+            ends = self.vocabulary.around.ends(start.ends)
+            codes = [code for code in ends if self.vocabulary.orders(code)]
+            for pair in self.spoken_pairs(asked, codes):
+                dated = self.vocabulary.ends_kind(pair.codes[0]) == "date"
                 # The time from one to the other; what one is more than the other.
-                pair = (other, one) if kinds == {"date"} else (one, other)
+                codes = pair.codes[::-1] if dated else pair.codes
                 yield from self._reckoned(
                     asked,
-                    tuple(self.find.step(step, code) for code in pair),
-                    [ends[code] for code in pair],
-                    topics=(topic,),
-                    relations=pair,
-                    measure=pair[0] % self.kg.num_relations,
-                    fit=1.0,
-                    explained=said[one] | said[other],
+                    tuple(self.find.step(start.node, code) for code in codes),
+                    [ends[code] for code in codes],
+                    topics=start.topics,
+                    relations=(*start.relations, *codes),
+                    measure=codes[0] % self.kg.num_relations,
+                    fit=pair.fit,
+                    explained=pair.words,
                 )
+
+    def _tellers(self, asked: Asked) -> Iterator[Candidate]:
+        """Each topic, and the one row that tells of it."""
+        for topic in self.find.topics(asked):
+            yield topic
+            for code, rows in self.vocabulary.around.ends(topic.ends).items():
+                if code >= self.kg.num_relations and len(rows) == 1:
+                    yield self.find.walked(topic, code, rows)
 
     def _reckoned(
         self,
@@ -242,51 +322,68 @@ class Pairs(MeasuredFinder):
                         )
 
 
-class Matched(MeasuredFinder):
+class Matched(PairFinder):
     """Readings that compare two relations of one thing, or count where one leads."""
 
     def alike(self, asked: Asked) -> Iterator[Candidate]:
-        """Things of a class of which two relations that are named lead to the same, or one to more
-        than the other: "films directed by somebody who acted in them", "sold for more than the
-        estimate"."""
-        grade = asked.cues.comparative
-        for kind in dict.fromkeys(mention.kind for mention in asked.classes):
-            base = self.find.class_set(kind)
-            own = {p for m in asked.classes if m.kind == kind for p in m.words}
+        """Things of which two relations that are named lead to the same, or one to more than the
+        other: "films directed by somebody who acted in them", "sold for more than the estimate"."""
+        bases = [self.find.class_set(kind) for kind in dict.fromkeys(m.kind for m in asked.classes)]
+        for base in bases:
+            own = {p for m in asked.classes if m.kind in base.classes for p in m.words}
             reached = self.vocabulary.around.ends(base.ends[:MANY])
-            codes = [c for c in reached if not self.vocabulary.role(c)]
-            codes = [c for c in codes if asked.alignment.letters(self.find.wordings(c))[1] > 0]
-            for pair in itertools.combinations(codes, 2):
-                kinds = {self.vocabulary.ends_kind(code) for code in pair}
-                if len(kinds) > 1 or kinds == {"boolean"}:
-                    continue
-                said = {
-                    c: (asked.alignment.said(t) or frozenset()) - own for c, t in self._apart(pair)
-                }
-                if not all(said.values()) or frozenset.intersection(*said.values()):
-                    continue
-                entry, other = sorted(pair, key=lambda code: min(said[code]))
-                how: Comparison = "="
-                if kinds != {"thing"}:
-                    if grade is None:
-                        continue
-                    how = ">" if self.measured.largest(grade, entry) else "<"
-                elif not len(np.intersect1d(reached[entry], reached[other])):
-                    continue
-                paths = ((self.kg.relation_name(code),) for code in (entry, other))
-                query = Match(base.node, next(paths), how, next(paths))
-                words = said[entry] | said[other] | (grade.words if how != "=" and grade else set())
-                yield from self._kept(base, query, entry, frozenset(words))
+            things = [c for c in reached if self.vocabulary.ends_kind(c) == "thing"]
+            codes = [c for c in things if not self.vocabulary.role(c)]
+            said = {
+                code: places - own
+                for code in codes
+                if (places := asked.alignment.said(self.find.wordings(code)))
+            }
+            for pair in itertools.combinations(said, 2):
+                words = [said[code] for code in pair]
+                alike = np.intersect1d(reached[pair[0]], reached[pair[1]])
+                if len(alike) and all(words) and not frozenset.intersection(*words):
+                    first, second = sorted(pair, key=lambda code: min(said[code]))
+                    yield from self._match(base, first, "=", second, frozenset.union(*words))
+        grade = asked.cues.comparative
+        if (compares := self._comparing(asked)) is not None:
+            codes = [c for c in range(self.kg.num_relations) if self.vocabulary.orders(c)]
+            for pair in self.spoken_pairs(asked, codes, after=compares[1]):
+                first, second = pair.codes
+                how: Comparison = compares[0]
+                if grade is not None:
+                    how = ">" if self.measured.largest(grade, first) else "<"
+                domain = self.vocabulary.domain(first)
+                some = [base for base in bases if len(np.intersect1d(base.ends, domain))]
+                words = pair.words | {compares[1]}
+                for base in some or [self.find.having(first)]:
+                    yield from self._match(base, first, how, second, words, pair.fit)
 
-    def _apart(self, pair: tuple[int, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Two relations with their wordings, of values without the words that both have: the
-        "shipped date" and the "required date"."""
-        words = [{w for label in self.find.wordings(c) for w in label.split()} for c in pair]
-        both = words[0] & words[1] if self.vocabulary.ends_kind(pair[0]) != "thing" else set()
-        for code in pair:
-            labels = self.find.wordings(code)
-            parts = (" ".join(w for w in label.split() if w not in both) for label in labels)
-            yield code, tuple(part or label for part, label in zip(parts, labels))
+    def _comparing(self, asked: Asked) -> tuple[Comparison, int] | None:
+        """How two values of one thing are compared, if the relation does not tell, and the word
+        that says so: "less than", "below"."""
+        grade, spots = asked.cues.comparative, enumerate(asked.cues.words.folded)
+        if asked.cues.bounds or asked.cues.yesno:
+            return None
+        if grade is not None and grade.words:
+            return ">", max(grade.words)
+        return next(((COMPARING[word], spot) for spot, word in spots if word in COMPARING), None)
+
+    def _match(
+        self,
+        base: Candidate,
+        first: int,
+        how: Comparison,
+        second: int,
+        words: frozenset[int],
+        fit: float = 1.0,
+    ) -> Iterator[Candidate]:
+        paths = ((self.kg.relation_name(code),) for code in (first, second))
+        query = Match(base.node, next(paths), how, next(paths))
+        if refusal(self.vocabulary.values, query) is None:
+            if how != "=":  # both are spoken of, as what a path leads to
+                base = base._replace(relations=(*base.relations, first, second))
+            yield from self._kept(base, query, first, words, fit)
 
     def quantified(self, asked: Asked, readings: Sequence[Candidate]) -> Iterator[Candidate]:
         """What leads to what is named and to nothing else of it, to all of it, or to so many:
@@ -328,9 +425,9 @@ class Matched(MeasuredFinder):
         return not said.isdisjoint((spot + 1, spot + 2))
 
     def _kept(
-        self, base: Candidate, query: Node, code: int, words: frozenset[int]
+        self, base: Candidate, query: Node, code: int, words: frozenset[int], fit: float = 1.0
     ) -> Iterator[Candidate]:
         ends = self.find.sets.derive(query).nodes.astype(np.int64)
         if 0 < len(ends) < len(base.ends):
-            fields = {"fit": 1.0, "explained": base.explained | words}
+            fields = {"fit": fit, "explained": base.explained | words}
             yield self.measured.those(base, query, ends, code, **fields)

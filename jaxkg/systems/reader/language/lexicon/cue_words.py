@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
+from jaxkg.query import Comparison
 from jaxkg.systems.reader.words import heads, lines, words
 
 STOP = words("cues.stop")
@@ -120,6 +122,8 @@ POSSESSIVE = words("cues.possessive")
 """Words before what is told of each of several things."""
 EVERY = words("cues.every")
 """Words beside `EACH` before what nothing is missing of."""
+COMPARING = cast(dict[str, Comparison], heads("cues.comparing"))
+"""Words before what a value is compared with, and how."""
 ALONE = words("cues.alone")
 """Words before what is all that something has."""
 KINDS = words("cues.kinds")
