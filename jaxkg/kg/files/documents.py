@@ -16,6 +16,7 @@ from typing import Any
 
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import DEEPEST, LARGEST
+from jaxkg.kg.files.json.containers import without_containers
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.json.wrapping import PAIRS
 from jaxkg.kg.files.others import how_to_bring
@@ -110,7 +111,7 @@ def xml_document(path: Path, intake: Intake) -> tuple[str, Any]:
     root = next(iter(whole.said), "")
     several, ids = set[str](), set[str]()
     _look(whole.said.get(root), several, ids)
-    return root, _even(whole.said.get(root), several, ids)
+    return root, without_containers(_even(whole.said.get(root), several, ids))
 
 
 class _Element:

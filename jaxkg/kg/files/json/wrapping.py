@@ -155,18 +155,29 @@ PAIRS = (("k", "v"), ("name", "value"), ("key", "value"))
 
 
 def paired(objects: list[Any]) -> Any:
-    """What pairs of a key and a value say, as an object; other objects as they are.
+    """What pairs of a key and a value, perhaps with its unit, say, as an object; other objects as
+    they are.
 
     >>> paired([{"Key": "Name", "Value": "web"}, {"Key": "Team", "Value": "sea"}])
     {'Name': 'web', 'Team': 'sea'}
+    >>> paired([{"sizeType": "height", "sizeUnit": "cm", "sizeValue": "7.5"}])
+    {'height': '7.5 cm'}
     """
-    if any(not isinstance(item, dict) or len(item) != 2 for item in objects):
+    if any(not isinstance(item, dict) or len(item) not in (2, 3) for item in objects):
         return objects
-    rows = [{key.lower(): said for key, said in item.items()} for item in objects]
-    key, value = next((pair for pair in PAIRS if rows[0].keys() == set(pair)), ("", ""))
-    said = {row[key]: row[value] for row in rows if isinstance(row.get(key), str) and value in row}
-    plain = all(name and not isinstance(item, dict | list) for name, item in said.items())
-    return said if plain and len(said) == len(objects) else objects
+    said: dict[str, Any] = {}
+    for item in objects:
+        row = {key.lower(): value for key, value in item.items()}
+        if len(item) == 3:  # of a measure
+            row = {relation_words(key).lower().split()[-1:][0]: v for key, v in item.items()}
+            unit = row.pop("unit", "")
+            row["value"] = f"{row.get('value', '')} {unit}" if unit else {}
+        pairs = (*PAIRS, *((key, "value") for key in _KINDS if len(item) == 3))
+        key, value = next((pair for pair in pairs if row.keys() == set(pair)), ("", ""))
+        if not isinstance(row.get(key), str) or isinstance(row[value], dict | list):
+            return objects
+        said[row[key]] = row[value]
+    return said if len(said) == len(objects) and all(said) else objects
 
 
 _KINDS = ("system", "type", "kind", "label", "rel")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from jaxkg.kg.files.tables.headers import SORT, full_name
-from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
+from jaxkg.kg.files.tables.keys import IDS, KEY, NAMES, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.layout import are_names
 from jaxkg.kg.files.tables.row_names import ROWS_APART, WORD, are_short
 from jaxkg.kg.queries.columns import all_days
@@ -37,6 +37,8 @@ CODED = frozenset((*KEY, "accession", "ui"))
 _WORDS = 12
 """Words up to which a summary is a title."""
 _SENTENCE = re.compile(r"[.!?]$|[.!?] |\n")
+_SHARED = 3
+"""Parts of a record that end in one word from which on it says nothing: "status module"."""
 _SEVERAL = 3
 """Codes that are referred to from which on they call records."""
 VERSION = re.compile(
@@ -331,12 +333,12 @@ def in_latin(record: dict[str, Any]) -> dict[str, Any]:
     return {"scientific name" if key == "name" else key: said for key, said in record.items()}
 
 
-def titled(record: dict[str, Any], part: str = "") -> dict[str, Any]:
+def titled(record: dict[str, Any], part: tuple[str, ...] = ()) -> dict[str, Any]:
     """A record with the title of what lies in it, where that is called so and the record has none;
     of several names the common one.
 
     Args:
-        part: the key of the part whose title is the record's; see `titled_by_part`.
+        part: keys of the part whose title is the record's; see `titled_by_part`.
 
     >>> titled({"name": {"official": "Republic of Malta", "common": "Malta"}, "area": 316})
     {'name': 'Malta', 'area': 316, 'official name': 'Republic of Malta'}
@@ -347,10 +349,8 @@ def titled(record: dict[str, Any], part: str = "") -> dict[str, Any]:
         return latin
     if any(folded(key) in SHOWN and is_text(said) for key, said in record.items()):
         return record
-    inside = record.get(part)
-    if isinstance(inside, dict) and is_name(title := inside.get("title")):
-        rest = {name: said for name, said in inside.items() if name != "title"}
-        return record | {part: rest, "title": title}
+    if part and (title := _title_within(record, part)):
+        return _without_title(record, part) | {"title": title}
     for key, held in record.items():
         # "name": {"common": "Aruba", "official": "Aruba", "native": {...}}
         inside = held if isinstance(held, dict) and folded(key) in SHOWN else {}
@@ -372,25 +372,41 @@ def titled(record: dict[str, Any], part: str = "") -> dict[str, Any]:
     return record
 
 
-def titled_by_part(records: Sequence[dict[str, Any]]) -> str:
-    """The key of the part of each of several records whose title tells it from the others; "" where
+def titled_by_part(records: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Keys of the part of each of several records whose title tells it from the others; none where
     there is none, or they have a name of their own.
 
     >>> trials = [{"seen": n, "about": {"title": t}} for n, t in enumerate(("Pain", "Rest"))]
-    >>> titled_by_part(trials)
-    'about'
+    >>> titled_by_part(trials), titled_by_part([{"trial": trial} for trial in trials])
+    (('about',), ('trial', 'about'))
     """
     first = records[0] if len(records) > 1 else {}
     if any(folded(key) in SHOWN or key.lower() in RECORD_IDS for key in first):
-        return ""
-    for key, held in first.items():
-        parts = [record.get(key) for record in records] if isinstance(held, dict) else []
-        titles = [part.get("title") for part in parts if isinstance(part, dict)]
-        texts = {title for title in titles if is_name(title)}
-        called = any(not RECORD_IDS.isdisjoint(map(str.lower, part or ())) for part in parts)
+        return ()
+    parts = [((key,), held) for key, held in first.items() if isinstance(held, dict)]
+    for keys, part in parts:
+        called = not RECORD_IDS.isdisjoint(map(str.lower, part))
+        texts = {_title_within(record, keys) for record in records} - {""}
         if len(texts) == len(records) and not called:
-            return key
-    return ""
+            return keys
+        inner = ((key, held) for key, held in part.items() if isinstance(held, dict))
+        parts += [((*keys, key), held) for key, held in inner if not called]
+    return ()
+
+
+def _title_within(record: dict[str, Any], part: tuple[str, ...]) -> str:
+    """The title of a part of a record; "" where it has none."""
+    inside: Any = record
+    for key in part:
+        inside = inside.get(key) if isinstance(inside, dict) else None
+    title = inside.get("title") if isinstance(inside, dict) else None
+    return title if is_name(title) else ""
+
+
+def _without_title(record: dict[str, Any], part: tuple[str, ...]) -> dict[str, Any]:
+    if not part:
+        return {key: said for key, said in record.items() if key != "title"}
+    return record | {part[0]: _without_title(record[part[0]], part[1:])}
 
 
 def _named_within(record: dict[str, Any]) -> dict[str, Any]:
@@ -412,6 +428,34 @@ def _named_within(record: dict[str, Any]) -> dict[str, Any]:
             rest = {name: said for name, said in within.items() if name not in (id, title)}
             return {"id": texts[id], "title": texts[title]} | record | {key: rest}
     return {}
+
+
+def last_parts(
+    chains: Mapping[str, tuple[str, ...]], known: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Relations deep within a record, or in one of several parts that are called alike, each with
+    the last keys that no other ends in, in words: two words at least, but for a title.
+
+    Args:
+        chains: keys that lead to each.
+        known: relations that are there.
+
+    >>> chains = {" ".join(keys): tuple(keys) for keys in ("abc", "adc", ("a", "e", "name"))}
+    >>> list(last_parts(chains, chains))
+    [('a b c', 'b c'), ('a d c', 'd c'), ('a e name', 'name')]
+    """
+    there = {name: chain for name, chain in chains.items() if name in known}
+    around = {key for chain in there.values() for key in chain[:-1]}
+    shared = Counter(relation_words(key).split()[-1] for key in around)
+    ends = Counter(chain[-n:] for chain in there.values() for n in range(1, len(chain) + 1))
+    for name, chain in there.items():
+        first, words = relation_words(chain[0]).split(), relation_words(chain[-1]).lower()
+        least = 1 if words in NAMES or " " in words else 2
+        last = next((n for n in range(least, len(chain)) if ends[chain[-n:]] == 1), len(chain))
+        word = " ".join(dict.fromkeys(" ".join(map(relation_words, chain[-last:])).split()))
+        says_little = len(chain) > 2 or shared[first[-1]] >= _SHARED
+        if last < len(chain) and says_little and word not in known:
+            yield name, word
 
 
 def text_of(value: Any, key: str) -> str:

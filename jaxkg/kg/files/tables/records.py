@@ -38,6 +38,7 @@ from jaxkg.kg.files.tables.record_names import (
     is_name,
     item_of,
     key_within,
+    last_parts,
     listed_too,
     name_beside,
     referred_code,
@@ -160,6 +161,7 @@ class Records:
         self._named = bool(self._called_so or shown_name(first, self.key, self._called)[0])
         self._title, self._start, self._rows = title, len(intake.encoder), set[str]()
         self._listed, self._lacking = dict[str, str](), 0
+        self._chains = dict[str, tuple[str, ...]]()
         self._intake = intake
         of = f"{self._one} " if self._keyed else ""
         self._known = {of + str(item.get(self.key)) for item in sample if isinstance(item, dict)}
@@ -246,6 +248,8 @@ class Records:
         """What was read up to the fact `last`, and how, in words; what one section alone says is
         called without it, too: the temperature of "main"."""
         known, inside = {*self._intake.encoder.relations}, Counter(self._listed.values())
+        for relation, word in last_parts(self._chains, known):
+            self._intake.names.relations.setdefault(relation, [word, relation])
         for relation, inner in self._listed.items():
             word = relation_words(inner)
             if relation in known and inside[inner] == 1 and known.isdisjoint((inner, word)):
@@ -380,6 +384,8 @@ class Records:
         """What an object within another, that nothing calls, says of the other."""
         opened = _opened(relation, record)
         self._listed |= dict(zip(opened, record))
+        chain = self._chains.get(relation, (relation,))
+        self._chains |= {word: (*chain, key) for word, key in zip(opened, record)}
         return self._of(opened, head)
 
     def _inner(
