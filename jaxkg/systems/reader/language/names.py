@@ -33,6 +33,31 @@ def spelt_out(label: str) -> str:
     return " ".join(told)
 
 
+_PART = 3
+"""Letters of a word within another one, at least; but for the last words `_ENDS`."""
+_ENDS = ("id", "no")
+
+
+@functools.cache
+def parted_words(label: str) -> str:
+    """A label with words apart that are written as one.
+
+    >>> parted_words("duedate"), parted_words("max unitprice"), parted_words("betrag")
+    ('due date', 'max unit price', 'betrag')
+    """
+    return " ".join(map(_parted_word, label.split()))
+
+
+def _parted_word(word: str) -> str:
+    if len(word) <= 2 * _PART or not (word.isascii() and word.isalpha() and word.islower()):
+        return word
+    from wordninja import split
+
+    *before, last = parts = split(word)
+    whole = all(len(part) >= _PART for part in before) and (len(last) >= _PART or last in _ENDS)
+    return " ".join(parts) if whole else word
+
+
 _BRACKETS = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*$")
 _LETTER = re.compile(r"\b([^\W\d_])[ -](?=[^\W\d_]{3})")
 """A letter that is a word's first part: an "e mail" is an email."""
@@ -107,6 +132,7 @@ def relation_wordings(
     if (own := relation_words(kg.relations[code])).replace(" ", "").isalpha():
         words.append(own)
     words += [relation_words(m[1]) for word in words if (m := _IN_BRACKETS.search(word))]
+    words += [one for word in words if (one := parted_words(word)) != word]
     words += filter(None, [*map(without_unit, words)])
     words += [one for word in words if (one := _LETTER.sub(r"\1", word)) != word]
     words += [f"number of {m[1]}" for word in words if (m := _COUNTED.fullmatch(word))]
