@@ -153,7 +153,8 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
         raise JaxkgError(
             f"a {name} requires one relation or several different relations, not {relations}"
         )
-    values.codes(relations)
+    for relation in relations:
+        values.kg.relation_code(relation)
     values.sound.add(relations)
 
 
