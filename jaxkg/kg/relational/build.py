@@ -33,7 +33,7 @@ _ALIKE = 0.5
 _SAMPLE = 200
 _TOLD = 3
 """Classes that a table is called by, at most."""
-_SHOWN = 3
+_SHOWN = _PLACES = 3
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
 many of these are."""
@@ -111,8 +111,8 @@ class Relational:
             tables += [dataclasses.replace(table, columns=columns)] if columns else []
         return tuple(tables)
 
-    def places(self, node: int, most: int = 3) -> tuple[str, ...]:
-        """Columns that an entity stands in, `table.column`, itself first."""
+    def places(self, node: int) -> tuple[str, ...]:
+        """Columns that an entity stands in, `table.column`, itself first; three at most."""
         columns: dict[str, None] = {}
         into = self._triples[self._triples[:, 2] == node]
         names = {self.kg.relations[r]: into[into[:, 1] == r, 0] for r in set(into[:, 1].tolist())}
@@ -124,7 +124,7 @@ class Relational:
                 heads = names.get(column.path[0], ()) if len(column.path) == 1 else ()
                 if not self._rows(table).isdisjoint(map(int, heads)):
                     columns[f"{table.name}.{column.name}"] = None
-        return tuple(columns)[:most]
+        return tuple(columns)[:_PLACES]
 
     def _rows(self, table: Table) -> frozenset[int]:
         if table.name not in self._sets:

@@ -118,12 +118,12 @@ def test_bad_edits_are_refused(graph):
 def test_n_ary_facts_are_read(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("tv.show\ta\tb\tc\ninstance7\tborn\ta\td\n\n")
-    graph = read_nary(path, names={"a": "Ann"})
+    graph = read_nary(path)
     assert [graph.hyperedge(row) for row in range(2)] == [
         Hyperedge("tv.show", ("a", "b", "c"), "relation"),
         Hyperedge("born", ("a", "d"), "relation"),
     ]
-    assert graph.tell(1) == "born: Ann; d"
+    assert graph.tell(1) == "born: a; d"
     path.write_text("alone\n")
     with pytest.raises(JaxkgError, match=r"train\.txt:1: not a fact"):
         read_nary(path)
