@@ -90,14 +90,7 @@ class StoreGraphOptions(GraphOptions):
     @property
     def stores(self) -> StoreOptions:
         """How it is asked."""
-        return StoreOptions(
-            self.graph,
-            self.language,
-            self.label_property,
-            self.endpoint,
-            self.reach,
-            self.labels,
-        )
+        return StoreOptions(*(getattr(self, f.name) for f in dataclasses.fields(StoreOptions)))
 
 
 @dataclasses.dataclass(frozen=True)
