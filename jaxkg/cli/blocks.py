@@ -168,10 +168,8 @@ class CallerOptions:
         list[str] | None,
         typer.Option(
             "--allow-host",
-            help=(
-                "Further host name under which callers may ask, for example behind a proxy; may "
-                "be repeated."
-            ),
+            help="Further host name under which callers may ask, for example behind a proxy; may "
+            "be repeated.",
         ),
     ] = None
     allow_origin: Annotated[

@@ -65,11 +65,9 @@ class _TrainedOptions:
         Path | None,
         typer.Option(
             "--parts",
-            help=(
-                "Folder of trained models in DATASET/KIND, as `jaxkg train KIND` writes them "
-                "(KIND alone for your own questions). DATASET may be a family such as metaqa. "
-                "--planner and --set take precedence."
-            ),
+            help="Folder of trained models in DATASET/KIND, as `jaxkg train KIND` writes them "
+            "(KIND alone for your own questions). DATASET may be a family such as metaqa. "
+            "--planner and --set take precedence.",
         ),
     ] = None
     settings: Annotated[

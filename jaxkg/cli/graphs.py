@@ -56,10 +56,8 @@ def build(
         bool,
         typer.Option(
             "--big",
-            help=(
-                "Sort on disk, for graphs larger than memory (requires the extra `big`). A build "
-                "that was stopped resumes with the same command."
-            ),
+            help="Sort on disk, for graphs larger than memory (requires the extra `big`). A build "
+            "that was stopped resumes with the same command.",
         ),
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory limit for sorting with --big.")] = "2GB",
