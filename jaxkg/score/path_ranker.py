@@ -12,6 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from jaxkg.score.planner import bag
 from jaxkg.types import NULL
 
 
@@ -93,10 +94,7 @@ def question_vectors(params: RankerParams, texts: jax.Array, ngrams: jax.Array) 
         [B, D] float32.
     """
     chex.assert_rank([texts, ngrams], [2, 2])
-    there = ngrams != NULL
-    words = jnp.where(there[:, :, None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
-    count = jnp.maximum(jnp.sum(there, axis=1, keepdims=True), 1)
-    vectors = texts @ params.question + jnp.sum(words, axis=1) / jnp.sqrt(count)
+    vectors = texts @ params.question + bag(params.ngram, ngrams)
     return vectors + jnp.tanh(4 * vectors @ params.question_inner) @ params.question_outer
 
 

@@ -56,22 +56,21 @@ def init_planner(
     )
 
 
-def bag(params: PlannerParams, ngrams: jax.Array) -> jax.Array:
+def bag(table: jax.Array, ngrams: jax.Array) -> jax.Array:
     """Normalised sum of n-gram vectors.
 
     Args:
-        params: weights.
+        table: [V, D] float32.
         ngrams: [..., T] int32 buckets, NULL for none.
 
     Returns:
         [..., D] float32; zero for an empty text.
 
-    >>> ngram = jnp.asarray([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
-    >>> bag(PlannerParams(ngram, *[ngram] * 7), jnp.asarray([0, 1, 0, 1, -1])).tolist()
+    >>> bag(jnp.asarray([[1.0, 0.0], [0.0, 2.0]]), jnp.asarray([0, 1, 0, 1, -1])).tolist()
     [1.0, 2.0]
     """
     there = ngrams != NULL
-    vectors = jnp.where(there[..., None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
+    vectors = jnp.where(there[..., None], table[jnp.maximum(ngrams, 0)], 0.0)
     total = jnp.sum(vectors, axis=-2)
     return total / jnp.sqrt(jnp.maximum(jnp.sum(there, axis=-1, keepdims=True), 1))
 
@@ -86,7 +85,7 @@ def label_vectors(params: PlannerParams, labels: jax.Array) -> jax.Array:
     Returns:
         [2R, D] float32.
     """
-    vectors = bag(params, labels)
+    vectors = bag(params.ngram, labels)
     return jnp.concatenate([params.label_gate[0] * vectors, params.label_gate[1] * vectors])
 
 
@@ -104,7 +103,7 @@ def read_question(params: PlannerParams, ngrams: jax.Array) -> Reading:
         params: weights.
         ngrams: [T] int32 buckets of the question with its topic masked.
     """
-    words = bag(params, ngrams)
+    words = bag(params.ngram, ngrams)
     hidden = jnp.tanh(words @ params.question) + words
     return Reading(words, jnp.einsum("d,lde->le", hidden, params.step) + hidden[None])
 

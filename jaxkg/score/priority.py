@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.score.message_passing import Inflow, pass_messages
+from jaxkg.score.planner import bag
 from jaxkg.score.priority_params import PriorityParams
 from jaxkg.types import NULL, Frontier
 
@@ -34,14 +35,6 @@ class PathSums(NamedTuple):
 
     mass: jax.Array  # [F] float32
     cost: jax.Array  # [F, H] float32
-
-
-def bag(table: jax.Array, ngrams: jax.Array) -> jax.Array:
-    """[..., D] float32 normalised sum of the vectors of [..., T] int32 n-grams, NULL for none."""
-    there = ngrams != NULL
-    vectors = jnp.where(there[..., None], table[jnp.maximum(ngrams, 0)], 0.0)
-    count = jnp.sum(there, axis=-1, keepdims=True)
-    return jnp.sum(vectors, axis=-2) / jnp.sqrt(jnp.maximum(count, 1).astype(jnp.float32))
 
 
 def read_questions(

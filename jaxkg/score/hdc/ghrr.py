@@ -97,7 +97,8 @@ def _ghrr(blocks: int, m: int, family: str, reflections: int, layout: str, dtype
             z = householder_blocks((*shape, blocks), m, reflections, key=key)
         else:
             z = diagonal_blocks((*shape, blocks), m, key=key)
-        return store(*lay.from_complex(jnp.moveaxis(z, -3, -1)))
+        z = jnp.moveaxis(z, -3, -1)
+        return store(jnp.real(z), jnp.imag(z))
 
     def identity() -> jax.Array:
         eye = jnp.broadcast_to(jnp.eye(m, dtype=jnp.float32)[:, :, None], (m, m, blocks))

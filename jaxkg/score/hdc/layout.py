@@ -106,8 +106,3 @@ def adjoint(x: Pair) -> Pair:
     """Conjugate transpose of every m x m matrix in `[..., m, m, D]`."""
     real, imag = x
     return jnp.swapaxes(real, -3, -2), -jnp.swapaxes(imag, -3, -2)
-
-
-def from_complex(z: jax.Array) -> Pair:
-    """Split a complex64 array."""
-    return jnp.real(z), jnp.imag(z)
