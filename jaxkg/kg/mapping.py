@@ -70,7 +70,6 @@ def describe(kg: KnowledgeGraph, name: str, left_out: Mapping[str, int] | None =
     """What was understood of a graph, in TOML that `read_mapping` reads.
 
     Args:
-        kg: the graph.
         name: of the file or folder it was read from.
         left_out: what was not taken, by reason.
     """

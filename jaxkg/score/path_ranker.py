@@ -59,7 +59,6 @@ def init_ranker(
         hidden: H.
         buckets: V, of n-grams.
         hops: L.
-        key: for all weights.
     """
     question_key, path_key, relation_key = jax.random.split(key, 3)
     same = jnp.eye(dimension)
@@ -86,7 +85,6 @@ def question_vectors(params: RankerParams, texts: jax.Array, ngrams: jax.Array) 
     """Encode questions.
 
     Args:
-        params: weights.
         texts: [B, T] float32 text vectors.
         ngrams: [B, W] int32 buckets, NULL for none.
 
@@ -104,7 +102,6 @@ def path_vectors(
     """Encode relation paths.
 
     Args:
-        params: weights.
         labels: [R, D] float32 text vectors of the relations.
         paths: [..., L] int32 relations below R, NULL past the end; at least one.
 

@@ -39,7 +39,6 @@ def init_planner(
         hops: L, longest path.
         width: D.
         buckets: V.
-        key: for all weights.
     """
     codes = 2 * num_relations
     ngram_key, question_key, step_key, carry_key, out_key = jax.random.split(key, 5)
@@ -79,7 +78,6 @@ def label_vectors(params: PlannerParams, labels: jax.Array) -> jax.Array:
     """Vectors of the relation codes' labels, the inverse codes after the relations.
 
     Args:
-        params: weights.
         labels: [R, T] int32 buckets of each relation's label.
 
     Returns:
@@ -100,7 +98,6 @@ def read_question(params: PlannerParams, ngrams: jax.Array) -> Reading:
     """Encode a question.
 
     Args:
-        params: weights.
         ngrams: [T] int32 buckets of the question with its topic masked.
     """
     words = bag(params.ngram, ngrams)
@@ -114,7 +111,6 @@ def next_relation_logits(
     """Log-probabilities of the next relation, or of stopping, at every hop of a path.
 
     Args:
-        params: weights.
         labels: [2R, D] float32 from `label_vectors`.
         reading: of one question.
         taken: [L] int32 codes of a path, NULL past its end.
@@ -142,7 +138,6 @@ def path_state(params: PlannerParams, state: jax.Array, relation: jax.Array) -> 
     """What the planner keeps of a path, one relation later.
 
     Args:
-        params: weights.
         state: [D] float32, zeros for an empty path.
         relation: [] int32 code, NULL for none.
 
@@ -159,7 +154,6 @@ def relation_logits(
     """Log-probabilities of one path's next relation, or of stopping.
 
     Args:
-        params: weights.
         likeness: [2R] float32, `label_vectors` times the question's `Reading.words`.
         reads: [D] float32, the row of `Reading.reads` for the hops taken.
         state: [D] float32 from `path_state`.
@@ -177,7 +171,6 @@ def path_log_probability(
     """Log-probability that the planner emits exactly this path and then stops.
 
     Args:
-        params: weights.
         labels: [2R, D] float32 from `label_vectors`.
         reading: of one question.
         path: [L] int32 codes, NULL past its end.

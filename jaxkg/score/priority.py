@@ -51,7 +51,6 @@ def read_questions(
     The attention is ours: the paper counts all walks alike.
 
     Args:
-        params: weights.
         ngrams: [B, T] int32 of the questions, topics masked.
         text: [B, G] float32 of the same, by a text encoder; of length 1.
         label_ngrams: [R, T'] int32 of the relation labels.
@@ -90,8 +89,6 @@ def entity_states(params: PriorityParams, inflow: Inflow, features: jax.Array) -
     questions; in a question's subgraph the entities at its rim would lack some of their triples.
 
     Args:
-        params: weights.
-        inflow: of the graph.
         features: [N, F] float32 label features; [N, 0] for learned states.
 
     Returns:
@@ -165,7 +162,6 @@ def sum_over_paths(
     """Sums over all walks of every length, layer by layer.
 
     Args:
-        params: weights.
         question: from `read_questions`.
         states: [N, S] float32 entity states.
         trail, place: of the subgraphs, see `candidates.subgraph.Subgraphs`.
@@ -228,7 +224,6 @@ def priority_logits(
     the networks.
 
     Args:
-        params: weights.
         question: from `read_questions`.
         sums: at K slots.
         row: [K] int32, question of each.

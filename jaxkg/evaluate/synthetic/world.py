@@ -192,7 +192,6 @@ def zipf_ranks(
         count: how many.
         sizes: [count] or one size.
         exponent: 0 is uniform.
-        rng: random numbers.
 
     Returns:
         [count] int64.
@@ -251,7 +250,6 @@ def remove_facts(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> Knowl
     trained before. Entities without any fact left leave the graph.
 
     Args:
-        graph: any.
         share: of the facts, in [0, 1).
         seed: decides the order in which facts go.
 

@@ -26,7 +26,6 @@ def read_nary(path: str | os.PathLike[str], *, skip_bad: int = 0) -> KnowledgeHy
     A first field `instance123`, as their test files have it, is left out.
 
     Args:
-        path: the file.
         skip_bad: malformed lines to tolerate.
 
     Raises:

@@ -20,10 +20,6 @@ _KEEPING = q.Where | q.Match | q.Quantifier | q.Extreme | q.Difference
 def refuse_unsound(values: Values, query: q.Query) -> None:
     """Refuse a query graph that cannot be executed over a graph.
 
-    Args:
-        values: of the graph.
-        query: any.
-
     Raises:
         JaxkgError: an unknown operator; one that is a root only below another; nothing to start
             from, to step along, to combine, to count, to add up or to order by; an entity or a

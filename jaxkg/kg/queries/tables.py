@@ -82,7 +82,6 @@ class Groups:
         """Group entities.
 
         Args:
-            values: of the graph.
             query: sound.
             source: [n] entities, each once.
             reach: walks paths.
@@ -228,7 +227,6 @@ def table_rows(values: Values, query: Rows, source: np.ndarray, reach: Reach) ->
     """The rows of a table, in order; see `Rows`.
 
     Args:
-        values: of the graph.
         query: sound.
         source: [n] int32, what its source denotes.
         reach: walks paths.

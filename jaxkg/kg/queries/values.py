@@ -100,7 +100,6 @@ class Values:
         """Read the values.
 
         Args:
-            kg: the graph.
             kinds: overrules what a relation's tails are: "number", "date", "boolean", or None (or
                 "text") for none of these. Not for RDF literals.
             units: of the numbers of relations in the whole of which the graph is a part.

@@ -73,7 +73,6 @@ def surroundings(
     """Fetch what lies around some entities, hop by hop.
 
     Args:
-        store: any.
         topics: its entities.
         reach: how far to look.
         questions: that these are the topics of.
@@ -289,7 +288,6 @@ def runs_between(
     """The facts of some relations that lead from these heads, or to these tails.
 
     Args:
-        store: any.
         heads, tails: entities.
         codes: of the store's schema; one of an inverse leads from a tail to a head.
         most: facts of one run; a fact of two runs that are larger is looked up on its own.

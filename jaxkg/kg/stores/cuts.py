@@ -35,7 +35,6 @@ def cuts_met(
 
     Args:
         graph: what was fetched.
-        sets: executes query graphs over it.
         queries: what an answer rests on.
         cuts: what was counted and not fetched.
         counted: see `counted_rows`.
