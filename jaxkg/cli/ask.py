@@ -27,13 +27,7 @@ from jaxkg.cli.asking import (
     session,
     unjudged,
 )
-from jaxkg.cli.blocks import (
-    ModelOptions,
-    OfferOptions,
-    StoreGraphOptions,
-    SystemOptions,
-    spread,
-)
+from jaxkg.cli.blocks import ModelOptions, OfferOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import progress_bars
 from jaxkg.foreign_json import read_json, whole

@@ -24,13 +24,7 @@ from jaxkg.experiments.comparing import (
     trained_parts,
     wishes_of,
 )
-from jaxkg.experiments.datasets import (
-    NAMES,
-    benchmarks,
-    dataset,
-    kinds,
-    material,
-)
+from jaxkg.experiments.datasets import NAMES, benchmarks, dataset, kinds, material
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import SYSTEMS
@@ -57,8 +51,7 @@ class _TrainedOptions:
     planners: Annotated[
         list[str] | None,
         typer.Option(
-            "--planner",
-            help="Folder of a trained planner, or DATASET=FOLDER; may be repeated.",
+            "--planner", help="Folder of a trained planner, or DATASET=FOLDER; may be repeated."
         ),
     ] = None
     parts_in: Annotated[

@@ -146,9 +146,7 @@ def _of_documents(
 
 
 @hypergraphs.command("stats")
-def stats(
-    path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")],
-) -> None:
+def stats(path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")]) -> None:
     """Print sizes of a hypergraph as JSON."""
     from jaxkg.kg.hypergraph.graph import open_hypergraph
 

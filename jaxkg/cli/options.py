@@ -38,8 +38,7 @@ Language = Annotated[
     typer.Option("--language", help="Language of labels if there are several, such as en or de."),
 ]
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Refuse rows of a table that have more or fewer cells."),
+    bool, typer.Option("--strict", help="Refuse rows of a table that have more or fewer cells.")
 ]
 LabelProperty = Annotated[
     str | None,

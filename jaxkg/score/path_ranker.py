@@ -125,11 +125,7 @@ def path_vectors(
 
 
 def path_scores(
-    params: RankerParams,
-    labels: jax.Array,
-    texts: jax.Array,
-    ngrams: jax.Array,
-    paths: jax.Array,
+    params: RankerParams, labels: jax.Array, texts: jax.Array, ngrams: jax.Array, paths: jax.Array
 ) -> jax.Array:
     """Score paths for every question.
 

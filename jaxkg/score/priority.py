@@ -209,12 +209,7 @@ def entity_sums(sums: tuple[PathSums, ...], entity: jax.Array) -> PathSums:
 
 
 def priority_logits(
-    params: PriorityParams,
-    question: Question,
-    sums: PathSums,
-    row: jax.Array,
-    *,
-    mass: bool = True,
+    params: PriorityParams, question: Question, sums: PathSums, row: jax.Array, *, mass: bool = True
 ) -> jax.Array:
     """Priority of entities, before the sigmoid of Eq. 5.
 

@@ -108,11 +108,7 @@ def score_line(
 
 
 def published_scores(
-    gold: Sequence[str],
-    names: Sequence[str],
-    *,
-    question: str = "",
-    aliases: Sequence[str] = (),
+    gold: Sequence[str], names: Sequence[str], *, question: str = "", aliases: Sequence[str] = ()
 ) -> dict[str, float]:
     """The published metrics of ranked answer names that were given as names, not as a reply."""
     rog = published.rog_scores(gold, names)

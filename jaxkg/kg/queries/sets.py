@@ -115,10 +115,7 @@ class QuerySets:
     """
 
     def __init__(
-        self,
-        kg: KnowledgeGraph,
-        values: Values | None = None,
-        around: Neighbourhood | None = None,
+        self, kg: KnowledgeGraph, values: Values | None = None, around: Neighbourhood | None = None
     ):
         """Over a graph.
 

@@ -239,9 +239,7 @@ def sample_graph(store: Store) -> KnowledgeGraph:
 
 
 def empty_graph(
-    relations: Sequence[str],
-    labels: Sequence[str] = (),
-    aliases: AliasTable | None = None,
+    relations: Sequence[str], labels: Sequence[str] = (), aliases: AliasTable | None = None
 ) -> KnowledgeGraph:
     """A graph of relations and nothing else.
 

@@ -15,12 +15,7 @@ from jaxkg.kg.hypergraph.graph import (
     open_hypergraph,
     save_hypergraph,
 )
-from jaxkg.kg.hypergraph.read import (
-    hypergraph_of,
-    read_hyperedges,
-    read_nary,
-    read_openie,
-)
+from jaxkg.kg.hypergraph.read import hypergraph_of, read_hyperedges, read_nary, read_openie
 
 CHUNKS = [Chunk("c1", "Alien", "Alien is by Scott."), Chunk("c2", "Scott", "Born in England.")]
 EDGES = [
