@@ -258,10 +258,6 @@ class Relational:
             column = self._column(_identifier(label, used), path, ends)
             columns[column.name] = column
 
-        def take_above(label: str, path: tuple[str, ...]) -> None:
-            above = Column(_identifier(f"all {label}", used), path, "text", (), False, closure=True)
-            columns[above.name] = above
-
         if any(map(self.kg.has_name, heads[:_SAMPLE].tolist())):
             take(NAME, (), heads.tolist())
         else:
@@ -279,7 +275,8 @@ class Relational:
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
             take(label, path, ends)
             if path[0] in self._hierarchies:
-                take_above(label, path)
+                name_above = _identifier(f"all {label}", used)
+                columns[name_above] = Column(name_above, path, "text", (), False, closure=True)
             beyond.append((label, path, ends))
         for label, path, ends in beyond:
             own = [end for end in ends if self.schema.headed[end]]
@@ -289,9 +286,8 @@ class Relational:
             for relation, count in onwards.most_common(_MOST_FOLLOWED):
                 if count < _FOLLOWED * len(own):
                     break
-                if self._names(np.array(own), relation):
-                    continue
-                if amount is not None and relation == amount.number:
+                is_amount = amount is not None and relation == amount.number
+                if is_amount or self._names(np.array(own), relation):
                     continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])

@@ -50,11 +50,6 @@ class GraphIndex(NamedTuple):
     labels: LabelIndex
 
 
-def index_of(kg: KnowledgeGraph) -> GraphIndex:
-    """Compute the index of a graph."""
-    return _index(dict(_made(kg)))
-
-
 def _index(arrays: Mapping[str, np.ndarray]) -> GraphIndex:
     back, relation, first, *labels = (arrays[name] for name in _ARRAYS)
     return GraphIndex(back, relation, first, LabelIndex(*labels))
@@ -150,7 +145,7 @@ class ArrayStore:
         self.kg = kg
         self.title = title or "the graph"
         self.sample: KnowledgeGraph | None = None
-        self.index = index or index_of(kg)
+        self.index = index or _index(dict(_made(kg)))
         self.triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
         self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
 

@@ -60,10 +60,8 @@ def complex_layout(layout: str, dtype: Any, entry: tuple[int, ...]) -> Layout:
     if dtype != jnp.float32:
         raise JaxkgError(f"there is no complex type of {dtype} parts: use layout='pair'")
 
-    def load_complex(x: jax.Array) -> Pair:
-        return jnp.real(x), jnp.imag(x)
-
-    return Layout(entry, jnp.dtype(jnp.complex64), load_complex, jax.lax.complex)
+    dtype = jnp.dtype(jnp.complex64)
+    return Layout(entry, dtype, lambda x: (jnp.real(x), jnp.imag(x)), jax.lax.complex)
 
 
 def storage_dtype(dtype: Any) -> Any:
