@@ -203,9 +203,10 @@ class ChangedStore:
         ids = [self._id(node) for node in nodes.tolist()]
         names, aliases = [], {}
         for place, id in enumerate(ids):
-            mine = base is not None and bool(old[place])
-            names.append(self.changes.names.get(id, base.names[place] if base and mine else id))
-            also = (*(base.aliases.get(place, ()) if base and mine else ()),)
+            name, also = id, ()
+            if base is not None and old[place]:
+                name, also = base.names[place], base.aliases.get(place, ())
+            names.append(self.changes.names.get(id, name))
             if also := tuple(dict.fromkeys([*also, *self.changes.aliases.get(id, ())])):
                 aliases[place] = also
         return Described(ids, names, aliases)
