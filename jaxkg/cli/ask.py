@@ -27,13 +27,7 @@ from jaxkg.cli.asking import (
     session,
     unjudged,
 )
-from jaxkg.cli.blocks import (
-    ModelOptions,
-    OfferOptions,
-    StoreGraphOptions,
-    SystemOptions,
-    spread,
-)
+from jaxkg.cli.blocks import ModelOptions, OfferOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.progress import progress_bars
 from jaxkg.foreign_json import read_json, whole
@@ -127,10 +121,8 @@ class _ShownOptions:
     triples: Annotated[
         Path | None,
         typer.Option(
-            help=(
-                "File for the triples behind the answer: Graphviz if it ends in .dot, otherwise a"
-                " table."
-            )
+            help="File for the triples behind the answer: Graphviz if it ends in .dot, otherwise "
+            "a table.",
         ),
     ] = None
     sparql: Annotated[
@@ -177,10 +169,8 @@ def ask(
     question: Annotated[
         str,
         typer.Argument(
-            help=(
-                "The question. Brackets may mark the [topic]. With -, questions are read from "
-                "standard input, one per line."
-            )
+            help="The question. Brackets may mark the [topic]. With -, questions are read from "
+            "standard input, one per line.",
         ),
     ],
     source: StoreGraphOptions,
@@ -192,10 +182,8 @@ def ask(
         int | None,
         typer.Option(
             min=0,
-            help=(
-                "Confirm a reading by its printed number (0: the reading above the answers). jaxkg "
-                "saves it and uses it for later questions; `jaxkg cache` shows and clears it."
-            ),
+            help="Confirm a reading by its printed number (0: the reading above the answers). "
+            "jaxkg saves it and uses it for later questions; `jaxkg cache` shows and clears it.",
         ),
     ] = None,
     seconds: options.Seconds = None,

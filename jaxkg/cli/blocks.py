@@ -90,14 +90,7 @@ class StoreGraphOptions(GraphOptions):
     @property
     def stores(self) -> StoreOptions:
         """How it is asked."""
-        return StoreOptions(
-            self.graph,
-            self.language,
-            self.label_property,
-            self.endpoint,
-            self.reach,
-            self.labels,
-        )
+        return StoreOptions(*(getattr(self, f.name) for f in dataclasses.fields(StoreOptions)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -175,10 +168,8 @@ class CallerOptions:
         list[str] | None,
         typer.Option(
             "--allow-host",
-            help=(
-                "Further host name under which callers may ask, for example behind a proxy; may "
-                "be repeated."
-            ),
+            help="Further host name under which callers may ask, for example behind a proxy; may "
+            "be repeated.",
         ),
     ] = None
     allow_origin: Annotated[

@@ -24,13 +24,7 @@ from jaxkg.experiments.comparing import (
     trained_parts,
     wishes_of,
 )
-from jaxkg.experiments.datasets import (
-    NAMES,
-    benchmarks,
-    dataset,
-    kinds,
-    material,
-)
+from jaxkg.experiments.datasets import NAMES, benchmarks, dataset, kinds, material
 from jaxkg.experiments.loading import keep_compiled_programs
 from jaxkg.experiments.progress import errors, progress_bars
 from jaxkg.experiments.registry import SYSTEMS
@@ -57,19 +51,16 @@ class _TrainedOptions:
     planners: Annotated[
         list[str] | None,
         typer.Option(
-            "--planner",
-            help="Folder of a trained planner, or DATASET=FOLDER; may be repeated.",
+            "--planner", help="Folder of a trained planner, or DATASET=FOLDER; may be repeated."
         ),
     ] = None
     parts_in: Annotated[
         Path | None,
         typer.Option(
             "--parts",
-            help=(
-                "Folder of trained models in DATASET/KIND, as `jaxkg train KIND` writes them "
-                "(KIND alone for your own questions). DATASET may be a family such as metaqa. "
-                "--planner and --set take precedence."
-            ),
+            help="Folder of trained models in DATASET/KIND, as `jaxkg train KIND` writes them "
+            "(KIND alone for your own questions). DATASET may be a family such as metaqa. "
+            "--planner and --set take precedence.",
         ),
     ] = None
     settings: Annotated[

@@ -193,19 +193,15 @@ def score(
     predictions: Annotated[
         list[Path],
         typer.Argument(
-            help=(
-                "Files of RoG, GNN-RAG, GCR, ToG, PoG, SubgraphRAG or HyperGraphRAG, or a run "
-                "folder of jaxkg."
-            )
+            help="Files of RoG, GNN-RAG, GCR, ToG, PoG, SubgraphRAG or HyperGraphRAG, or a run "
+            "folder of jaxkg.",
         ),
     ],
     gold: Annotated[
         list[Path] | None,
         typer.Option(
-            help=(
-                "Files of the questions with answers (default: the answers in the file of "
-                "predictions)."
-            )
+            help="Files of the questions with answers (default: the answers in the file of "
+            "predictions).",
         ),
     ] = None,
     aliases: Annotated[

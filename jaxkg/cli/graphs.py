@@ -13,13 +13,7 @@ import typer
 from jaxkg.cli import options
 from jaxkg.cli.blocks import EndpointOptions, ReadingOptions, spread
 from jaxkg.errors import JaxkgError
-from jaxkg.experiments.loading import (
-    MAPPED_FROM,
-    FileOptions,
-    columns_from,
-    load_graph,
-    load_store,
-)
+from jaxkg.experiments.loading import MAPPED_FROM, FileOptions, columns_from, load_graph, load_store
 from jaxkg.experiments.progress import note, progress_bars
 from jaxkg.words import one_line
 
@@ -56,10 +50,8 @@ def build(
         bool,
         typer.Option(
             "--big",
-            help=(
-                "Sort on disk, for graphs larger than memory (requires the extra `big`). A build "
-                "that was stopped resumes with the same command."
-            ),
+            help="Sort on disk, for graphs larger than memory (requires the extra `big`). A build "
+            "that was stopped resumes with the same command.",
         ),
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory limit for sorting with --big.")] = "2GB",
@@ -108,9 +100,7 @@ def build(
 
 
 @graphs.command("index")
-def index(
-    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
-) -> None:
+def index(folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")]) -> None:
     """Index a saved graph for --kg mapped:FOLDER, which reads only the parts that it needs."""
     from jaxkg.kg.stores import edit
 
@@ -172,9 +162,7 @@ def remove(
 
 
 @graphs.command("compact")
-def compact(
-    folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")],
-) -> None:
+def compact(folder: Annotated[Path, typer.Argument(help="Folder of a saved graph.")]) -> None:
     """Rewrite a saved graph with its additions and removals."""
     from jaxkg.kg.stores import edit
 
@@ -252,8 +240,7 @@ def formats() -> None:
 @graphs.command("describe")
 @spread
 def describe(
-    path: Annotated[Path, typer.Argument(help="Graph file or folder.")],
-    file: ReadingOptions,
+    path: Annotated[Path, typer.Argument(help="Graph file or folder.")], file: ReadingOptions
 ) -> None:
     """Write how a file was understood: things, relations, how they read, and what was left out.
 

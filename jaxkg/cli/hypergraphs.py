@@ -41,21 +41,17 @@ def build(
     format: Annotated[
         Format,
         typer.Option(
-            help=(
-                "corpus: text files, or JSON lines of title and text; questions: the passages in "
-                "a question file, as in MuSiQue and HotpotQA; nary: relation<TAB>e1<TAB>e2...; "
-                "openie: passages with extracted triples; jsonl: hyperedges and chunks; graph: "
-                "the triples of a graph."
-            )
+            help="corpus: text files, or JSON lines of title and text; questions: the passages in "
+            "a question file, as in MuSiQue and HotpotQA; nary: relation<TAB>e1<TAB>e2...; "
+            "openie: passages with extracted triples; jsonl: hyperedges and chunks; graph: the "
+            "triples of a graph.",
         ),
     ] = "corpus",
     synonyms: Annotated[
         str | None,
         typer.Option(
-            help=(
-                "Join similar names by minilm or hashing vectors; with --llm a model confirms "
-                "each group (default: names are not joined)."
-            )
+            help="Join similar names by minilm or hashing vectors; with --llm a model confirms "
+            "each group (default: names are not joined).",
         ),
     ] = None,
     alike: Annotated[
@@ -150,9 +146,7 @@ def _of_documents(
 
 
 @hypergraphs.command("stats")
-def stats(
-    path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")],
-) -> None:
+def stats(path: Annotated[Path, typer.Argument(help="Folder of a hypergraph.")]) -> None:
     """Print sizes of a hypergraph as JSON."""
     from jaxkg.kg.hypergraph.graph import open_hypergraph
 

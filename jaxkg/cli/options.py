@@ -26,10 +26,8 @@ GraphOrStore = Annotated[
     str | None,
     typer.Option(
         "--kg",
-        help=(
-            "Graph file or folder (default: demo graph); mapped:FOLDER for a saved graph that"
-            " is read in parts; sparql:URL for an endpoint."
-        ),
+        help="Graph file or folder (default: demo graph); mapped:FOLDER for a saved graph that is "
+        "read in parts; sparql:URL for an endpoint.",
     ),
 ]
 EndpointGraph = Annotated[
@@ -40,27 +38,22 @@ Language = Annotated[
     typer.Option("--language", help="Language of labels if there are several, such as en or de."),
 ]
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Refuse rows of a table that have more or fewer cells."),
+    bool, typer.Option("--strict", help="Refuse rows of a table that have more or fewer cells.")
 ]
 LabelProperty = Annotated[
     str | None,
     typer.Option(
         "--label-property",
-        help=(
-            "IRI of the property that gives labels at --kg sparql:URL (default: rdfs:label "
-            "and skos:prefLabel)."
-        ),
+        help="IRI of the property that gives labels at --kg sparql:URL (default: rdfs:label and "
+        "skos:prefLabel).",
     ),
 ]
 Endpoint = Annotated[
     str | None,
     typer.Option(
         "--endpoint",
-        help=(
-            "Settings of the requests to --kg sparql:URL (default: "
-            "timeout=60,batch=100,page=10000,requests=2000,pause=0,keep=true)."
-        ),
+        help="Settings of the requests to --kg sparql:URL (default: "
+        "timeout=60,batch=100,page=10000,requests=2000,pause=0,keep=true).",
     ),
 ]
 Labels = Annotated[
@@ -74,11 +67,8 @@ Around = Annotated[
     str | None,
     typer.Option(
         "--reach",
-        help=(
-            "How far a store is searched around the topics (default: "
-            "hops=3,fan=2000,facts=50000). A graph of at most whole=200000 facts is fetched "
-            "whole."
-        ),
+        help="How far a store is searched around the topics (default: "
+        "hops=3,fan=2000,facts=50000). A graph of at most whole=200000 facts is fetched whole.",
     ),
 ]
 Names = Annotated[
@@ -88,10 +78,8 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help=(
-            "Format of the graph file, one of `jaxkg formats` (default: recognised by name "
-            "and content)."
-        ),
+        help="Format of the graph file, one of `jaxkg formats` (default: recognised by name and "
+        "content).",
         metavar="F",
     ),
 ]
@@ -99,10 +87,8 @@ MappingFile = Annotated[
     Path | None,
     typer.Option(
         "--mapping",
-        help=(
-            "File that describes things and relations, as `jaxkg kg describe` writes it "
-            "(default: NAME.graph.toml beside the data)."
-        ),
+        help="File that describes things and relations, as `jaxkg kg describe` writes it "
+        "(default: NAME.graph.toml beside the data).",
     ),
 ]
 Encoding = Annotated[
@@ -112,10 +98,8 @@ Columns = Annotated[
     str | None,
     typer.Option(
         "--columns",
-        help=(
-            "Columns of a file of triples: head=NAME,relation=NAME,tail=NAME. A column is "
-            "given by its name or its number, from 1."
-        ),
+        help="Columns of a file of triples: head=NAME,relation=NAME,tail=NAME. A column is given "
+        "by its name or its number, from 1.",
     ),
 ]
 Hypergraph = Annotated[
@@ -126,9 +110,8 @@ PlannerFolder = Annotated[
     Path | None,
     typer.Option(
         "--planner",
-        help=(
-            "Folder of a trained planner (default: one is made from the relation labels and saved)."
-        ),
+        help="Folder of a trained planner (default: one is made from the relation labels and "
+        "saved).",
     ),
 ]
 PlannerSeed = Annotated[
@@ -138,10 +121,8 @@ PlanMode = Annotated[
     Mode | None,
     typer.Option(
         "--mode",
-        help=(
-            "Answer with the planner's best plan, or with the union of all good plans "
-            "(default: best; union with --llm)."
-        ),
+        help="Answer with the planner's best plan, or with the union of all good plans (default: "
+        "best; union with --llm).",
         show_default=False,
     ),
 ]
@@ -151,10 +132,8 @@ Threshold = Annotated[
         "--threshold",
         min=0,
         max=1,
-        help=(
-            "Lowest confidence that is answered (default: 0.15 for planners, calibrated for "
-            "the reader)."
-        ),
+        help="Lowest confidence that is answered (default: 0.15 for planners, calibrated for the "
+        "reader).",
         show_default=False,
     ),
 ]
@@ -197,10 +176,8 @@ LLM = Annotated[
     typer.Option(
         "--llm",
         envvar="JAXKG_LLM_MODEL",
-        help=(
-            "Language model: its name at the endpoint, or local:FOLDER or local:FILE.gguf "
-            "(default: no model is asked)."
-        ),
+        help="Language model: its name at the endpoint, or local:FOLDER or local:FILE.gguf "
+        "(default: no model is asked).",
     ),
 ]
 Judge = Annotated[
@@ -208,12 +185,9 @@ Judge = Annotated[
     typer.Option(
         "--judge",
         metavar="MODEL",
-        help=(
-            "Language model that grades answers (G-E, `generation` in the report); give it as for"
-            " --llm (default: answers are not graded). It takes one call per answered "
-            "question. Scores of different judges are not comparable. Budgets apply to each "
-            "model."
-        ),
+        help="Language model that grades answers (G-E, `generation` in the report); give it as "
+        "for --llm (default: answers are not graded). It takes one call per answered question. "
+        "Scores of different judges are not comparable. Budgets apply to each model.",
     ),
 ]
 BaseURL = Annotated[
@@ -276,10 +250,8 @@ Concurrency = Annotated[
     typer.Option(
         "--concurrency",
         min=1,
-        help=(
-            "Requests to the model at a time (default: the slots of a server on this machine,"
-            " otherwise 16)."
-        ),
+        help="Requests to the model at a time (default: the slots of a server on this machine, "
+        "otherwise 16).",
         show_default=False,
     ),
 ]
@@ -304,10 +276,8 @@ Context = Annotated[
     typer.Option(
         "--context",
         min=512,
-        help=(
-            "Context size in tokens, shared by prompt and reply (default: what the server "
-            "reports; 4,096 if a server on this machine reports none)."
-        ),
+        help="Context size in tokens, shared by prompt and reply (default: what the server "
+        "reports; 4,096 if a server on this machine reports none).",
         show_default=False,
     ),
 ]

@@ -14,13 +14,7 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.asking import Session, session
-from jaxkg.cli.blocks import (
-    CallerOptions,
-    ModelOptions,
-    StoreGraphOptions,
-    SystemOptions,
-    spread,
-)
+from jaxkg.cli.blocks import CallerOptions, ModelOptions, StoreGraphOptions, SystemOptions, spread
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.programs import programs_counted
 from jaxkg.experiments.progress import errors, progress_bars

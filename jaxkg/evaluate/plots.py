@@ -20,10 +20,7 @@ MARKERS = "os^DvPX*<>"
 
 
 def save_latency_plots(
-    sets: Mapping[str, Mapping[str, Report]],
-    path: str | os.PathLike[str],
-    *,
-    metric: str = "f1",
+    sets: Mapping[str, Mapping[str, Report]], path: str | os.PathLike[str], *, metric: str = "f1"
 ) -> None:
     """Draw a metric against the median seconds of a question, a larger spot for more calls.
 

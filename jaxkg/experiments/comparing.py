@@ -16,7 +16,7 @@ from jaxkg.experiments.progress import errors
 from jaxkg.experiments.registry import SYSTEMS, TRAINED, System, build, find_entry
 from jaxkg.experiments.running import run_questions
 from jaxkg.experiments.side_by_side import Memory, Outcome
-from jaxkg.records import Question, TraceNode
+from jaxkg.records import Question
 from jaxkg.settings import wishes_from
 from jaxkg.systems.parts import AskModel, Built, Devices, Parts
 
@@ -184,10 +184,6 @@ class _Told:
             return self.system.answer(questions, use_given=use_given)
         except JaxkgError as error:
             raise Unfit(str(error)) from error
-
-    def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
-        """See `System`."""
-        return self.system.traced(question)
 
 
 def system_built(name: str, parts: Parts) -> Built:

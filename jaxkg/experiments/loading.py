@@ -79,20 +79,12 @@ def load_graph(
     if names is not None:
         options = dataclasses.replace(options, names=names)
     if path is None:
-        plain = FileOptions(
-            options.names,
-            skip_bad=options.skip_bad,
-            provenance=options.provenance,
-            language=options.language,
-        )
-        if options != plain:
+        of_file = (options.format, options.encoding, options.columns, options.mapping)
+        if of_file != (None, "utf-8", None, None) or options.strict:
             raise JaxkgError(
                 "--format, --encoding, --columns and --mapping say how to read a graph: --kg FILE"
             )
         return demo_graph()
-    told: dict[str, Any] = {}
-    if show is not None:
-        told["on_progress"] = lambda done, total: show("read", done, total)
     kg = read_graph(
         path,
         names=options.names,
@@ -106,7 +98,7 @@ def load_graph(
         language=options.language,
         strict=options.strict,
         left_out=left_out,
-        **told,
+        on_progress=show and (lambda done, total: show("read", done, total)),
     )
     kg = well_formed(path, kg)
     if not Path(path, CARD).is_file():

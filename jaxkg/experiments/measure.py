@@ -47,9 +47,8 @@ def lines_of(
 
     for question, answer in zip(questions, answers, strict=True):
         support, retrieved = (), None
-        if question.passages is not None:
-            texts = question.passages.texts
-            support = [passage_id(*texts[place]) for place in question.passages.support]
+        if (brought := question.passages) is not None:
+            support = [passage_id(*brought.texts[place]) for place in brought.support]
             retrieved = [passage_id(some.title, some.text) for some in answer.passages]
         yield prediction_line(
             question,

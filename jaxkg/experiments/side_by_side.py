@@ -238,10 +238,8 @@ def _at_a_glance(outcomes: Mapping[str, Mapping[str, Outcome]], found: Mapping[s
     systems = list(dict.fromkeys(system for some in outcomes.values() for system in some))
     rows = []
     for name, each in found["datasets"].items():
-        row = [
-            name,
-            str(max((one["counts"]["asked"] for one in each["systems"].values()), default=0)),
-        ]
+        asked = max((one["counts"]["asked"] for one in each["systems"].values()), default=0)
+        row = [name, str(asked)]
         for system in systems:
             one = each["systems"].get(system)
             value = one and one["metrics"]["hits_at_1"]["value"]
@@ -285,10 +283,8 @@ def _overview(found: Mapping[str, Any]) -> str:
             tokens = [metrics[n] for n in ("prompt_tokens", "completion_tokens") if n in metrics]
             row = [dataset, name, str(counts["asked"]), str(counts["answered"])]
             for metric in ("hits_at_1", "f1"):
-                row += [
-                    _cell(metrics.get(metric)),
-                    _cell(each["differences"].get(name, {}).get(metric)),
-                ]
+                for told in (metrics, each["differences"].get(name, {})):
+                    row.append(_cell(told.get(metric)))
             row += [
                 _number(metrics.get("grounded")),
                 _number(metrics.get("calls")),

@@ -60,7 +60,6 @@ def check_graph(kg: KnowledgeGraph, *, kinds: Collection[str] = tuple(KINDS)) ->
     `KnowledgeGraph.meanings`.
 
     Args:
-        kg: the graph.
         kinds: what to look for, of `KINDS`.
 
     Example:

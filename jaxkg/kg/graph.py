@@ -372,6 +372,10 @@ class KnowledgeGraph:
                     "is not in the graph; nothing was removed"
                 )
             keep[row] = False
+        return self.part(keep)
+
+    def part(self, keep: np.ndarray) -> KnowledgeGraph:
+        """Return the graph of the triples of a [T] bool mask, and of what these mention."""
         left = self.triples[keep]
         entities, rank = used(left[:, [0, 2]], self.num_entities)
         relations, relation_rank = used(left[:, 1], self.num_relations)

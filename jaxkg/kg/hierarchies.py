@@ -26,9 +26,6 @@ def hierarchies(kg: KnowledgeGraph) -> tuple[str, ...]:
 
     Where it is declared whether a relation is one, that counts; see `KnowledgeGraph.meanings`.
 
-    Args:
-        kg: the graph.
-
     Returns:
         Names, in the graph's order; of those whose facts follow one another, twice or more often.
 

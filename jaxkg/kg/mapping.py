@@ -35,7 +35,12 @@ MEANINGS = ("says_back", "hierarchy", "symmetric")
 """What is kept of a relation's meaning in `KnowledgeGraph.meanings`."""
 _SWITCHES = ("hierarchy", "symmetric", "ignored", "reversed")
 _TEXTS = ("says", "says_back")
-_TOLD = ("from", "to", "facts", "example")
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(_SWITCHES, bool),
+    **dict.fromkeys(_TEXTS, str),
+    "also": list,
+    **dict.fromkeys(("from", "to", "facts", "example"), object),
+}
 _SHOWN, _SAMPLE = 8, 1000
 _LARGEST = 1 << 24
 _HEADER = """\
@@ -65,7 +70,6 @@ def describe(kg: KnowledgeGraph, name: str, left_out: Mapping[str, int] | None =
     """What was understood of a graph, in TOML that `read_mapping` reads.
 
     Args:
-        kg: the graph.
         name: of the file or folder it was read from.
         left_out: what was not taken, by reason.
     """
@@ -197,16 +201,8 @@ def read_mapping(path: Path) -> GraphMapping:
         if not isinstance(said, dict):
             raise JaxkgError(f"{path}: [relations] has tables: [relations.{_text(relation)}]")
         for key, value in said.items():
-            fits = (
-                isinstance(value, bool)
-                if key in _SWITCHES
-                else isinstance(value, str)
-                if key in _TEXTS
-                else isinstance(value, list) and all(isinstance(one, str) for one in value)
-                if key == "also"
-                else key in _TOLD
-            )
-            if not fits:
+            texts = value if key == "also" and isinstance(value, list) else []
+            if not isinstance(value, _KINDS.get(key, ())) or any(type(t) is not str for t in texts):
                 known = ", ".join((*_TEXTS, "also", *_SWITCHES))
                 raise JaxkgError(
                     f"{path}: relation {relation!r}: {key} = {value!r} is not understood; there "
@@ -241,10 +237,7 @@ def apply_mapping(kg: KnowledgeGraph, mapping: GraphMapping) -> KnowledgeGraph:
     heads, codes, tails = rows[kept].T.tolist()
     relations = [kg.relations[code] for code in codes]
     encoder.add([ids[head] for head in heads], relations, [ids[tail] for tail in tails], sources)
-    called, meanings = (
-        dict(kg.relation_names),
-        {name: dict(one) for name, one in kg.meanings.items()},
-    )
+    called, meanings = kg.relation_names, dict(kg.meanings)
     for code, (name, one) in enumerate(zip(kg.relations, said)):
         own = kg.relation_labels[code], *kg.relation_aliases.get(code, ())
         also = one.get("also", own[1:])

@@ -6,6 +6,7 @@ the offsets stay on disk (memory-mapped) and a name is decoded when it is read.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,13 +134,9 @@ class NameTable(Sequence[str]):
             return tuple(self._index.get(name, ()))
         # UTF-8 sorts as its characters do.
         wanted, (letters, starts) = name.encode("utf-8", "surrogatepass"), self._views
-        low, high = 0, len(self)
-        while low < high:
-            middle = (low + high) // 2
-            if bytes(letters[starts[middle] : starts[middle + 1]]) < wanted:
-                low = middle + 1
-            else:
-                high = middle
+        low = bisect.bisect_left(
+            range(len(self)), wanted, key=lambda row: bytes(letters[starts[row] : starts[row + 1]])
+        )
         return (low,) if low < len(self) and self._decode(low) == name else ()
 
     @functools.cached_property

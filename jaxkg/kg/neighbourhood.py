@@ -142,12 +142,8 @@ class Neighbourhood:
         nodes = np.concatenate([np.zeros(0, np.int64), *groups])
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         # As `edges` has them, those ahead first.
-        group = np.concatenate(
-            [
-                np.repeat(of, some[nodes + 1] - some[nodes])
-                for some in (self._first, self._back_first)
-            ]
-        )
+        firsts = (self._first, self._back_first)
+        group = np.concatenate([np.repeat(of, at[nodes + 1] - at[nodes]) for at in firsts])
         _, codes, ends, _ = self.edges(nodes)
         codes = codes if same is None else same[codes]
         keys = group * (2 * self.kg.num_relations) + codes

@@ -74,6 +74,5 @@ def list_schemas(follows: scipy.sparse.csr_array, hops: int) -> np.ndarray:
         levels.append(padded)
         first, last = offsets[paths[:, -1]], offsets[paths[:, -1] + 1]
         before = np.repeat(paths, last - first, axis=0)
-        paths = np.column_stack([before, successors[spread(first, last)]])
-        paths = paths.astype(np.int32)
+        paths = np.column_stack([before, successors[spread(first, last)]]).astype(np.int32)
     return np.concatenate(levels)

@@ -224,12 +224,7 @@ class TypedSchema:
             return np.zeros(self.kg.num_relations)
         return (self.vectors(encode) @ np.asarray(encode([text]))[0]).round(DIGITS)
 
-    def _by_nearness(
-        self,
-        text: str,
-        starts: Sequence[int],
-        encode: Encode | None,
-    ) -> list[int]:
+    def _by_nearness(self, text: str, starts: Sequence[int], encode: Encode | None) -> list[int]:
         near = self.likeness(text, encode) + self._frequent
         onwards = self._around(starts)
         # The way to a relation is needed too: what leads on to a near one is nearly as near.

@@ -120,7 +120,6 @@ def depth_log_probabilities(params: EdgeScorer, questions: jax.Array) -> jax.Arr
     """How many hops each question wants.
 
     Args:
-        params: weights.
         questions: [B, Q] float32 text vectors.
 
     Returns:
@@ -239,7 +238,6 @@ def score_from_tables(
     """Score edges from the rows of their five components.
 
     Args:
-        params: weights.
         rows: five arrays [F, A + C] float32: question, node, relation, target, context.
         hidden: dropout masks of the classifier's inner layers, [F, C] and [F, C'], scaled; None
             for no dropout.
@@ -279,7 +277,6 @@ def score_at(
     back at every step.
 
     Args:
-        params: weights.
         tables: five arrays [*, A + C] float32: questions, nodes, relations, targets, contexts.
         places: five arrays [F] int32, the row of each edge in each. NULL in the first marks an
             edge that nobody asks for; blocks after the last edge asked for are skipped.
@@ -326,7 +323,6 @@ def score_state_edges(
     states and relations do.
 
     Args:
-        params: weights.
         inputs: vectors of nodes and relations.
         questions: [S, Q] float32, the question's text vector at each state.
         context: [S, 2L] float32 from `hop_context`.

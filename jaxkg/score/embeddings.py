@@ -66,7 +66,6 @@ def init_embeddings(
         num_entities: N.
         num_relations: R.
         dimension: D.
-        key: for all weights.
     """
     width = relation_width(model, dimension)
     entity_key, relation_key = jax.random.split(key)

@@ -70,7 +70,6 @@ def fuse(
     """Fuse the vectors of one component.
 
     Args:
-        params: weights.
         text: [..., T] float32; not looked at where `params.text` is None.
         graph: [..., G] float32; likewise.
         dtype: of the products.

@@ -91,7 +91,6 @@ def mean_messages(
 
     Args:
         coefficient: [C, B] float32; basis: [B, S, S] float32.
-        inflow: of the graph.
         states: [N, S] float32.
 
     Returns:
@@ -114,8 +113,6 @@ def pass_messages(params: MessageParams, inflow: Inflow, states: jax.Array) -> j
     """One round over the whole graph.
 
     Args:
-        params: weights.
-        inflow: of the graph.
         states: [N, S] float32.
 
     Returns:
@@ -134,7 +131,6 @@ def init_messages(codes: int, *, width: int, bases: int, key: jax.Array) -> Mess
         codes: C, relation codes of the graph, twice its relations.
         width: S.
         bases: B.
-        key: for all weights.
     """
     coefficient_key, basis_key, own_key = jax.random.split(key, 3)
     scale = width**-0.5

@@ -12,6 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
+from jaxkg.score.planner import bag
 from jaxkg.types import NULL
 
 
@@ -58,7 +59,6 @@ def init_ranker(
         hidden: H.
         buckets: V, of n-grams.
         hops: L.
-        key: for all weights.
     """
     question_key, path_key, relation_key = jax.random.split(key, 3)
     same = jnp.eye(dimension)
@@ -85,7 +85,6 @@ def question_vectors(params: RankerParams, texts: jax.Array, ngrams: jax.Array) 
     """Encode questions.
 
     Args:
-        params: weights.
         texts: [B, T] float32 text vectors.
         ngrams: [B, W] int32 buckets, NULL for none.
 
@@ -93,10 +92,7 @@ def question_vectors(params: RankerParams, texts: jax.Array, ngrams: jax.Array) 
         [B, D] float32.
     """
     chex.assert_rank([texts, ngrams], [2, 2])
-    there = ngrams != NULL
-    words = jnp.where(there[:, :, None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
-    count = jnp.maximum(jnp.sum(there, axis=1, keepdims=True), 1)
-    vectors = texts @ params.question + jnp.sum(words, axis=1) / jnp.sqrt(count)
+    vectors = texts @ params.question + bag(params.ngram, ngrams)
     return vectors + jnp.tanh(4 * vectors @ params.question_inner) @ params.question_outer
 
 
@@ -106,7 +102,6 @@ def path_vectors(
     """Encode relation paths.
 
     Args:
-        params: weights.
         labels: [R, D] float32 text vectors of the relations.
         paths: [..., L] int32 relations below R, NULL past the end; at least one.
 
@@ -130,11 +125,7 @@ def path_vectors(
 
 
 def path_scores(
-    params: RankerParams,
-    labels: jax.Array,
-    texts: jax.Array,
-    ngrams: jax.Array,
-    paths: jax.Array,
+    params: RankerParams, labels: jax.Array, texts: jax.Array, ngrams: jax.Array, paths: jax.Array
 ) -> jax.Array:
     """Score paths for every question.
 

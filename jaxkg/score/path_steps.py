@@ -50,7 +50,6 @@ def init_steps(
         dimension: D of the text model.
         width: E.
         hidden: H.
-        key: for all weights.
     """
     keys = iter(jax.random.split(key, 10))
 
@@ -82,7 +81,6 @@ def marked(params: StepParams, states: jax.Array, marks: jax.Array) -> jax.Array
     """[B, T, D] token states with the topics marked.
 
     Args:
-        params: weights.
         states: [B, T, D] float32.
         marks: [B, T] int32: 1 the topic's mention, 2 another topic's, else 0.
     """
@@ -93,7 +91,6 @@ def relation_vectors(params: StepParams, labels: jax.Array) -> jax.Array:
     """[R + 1, D] float32 vectors of relations and, last, of the end.
 
     Args:
-        params: weights.
         labels: [R, D] float32 text vectors of the relations.
     """
     chex.assert_equal_shape_prefix([labels, params.relation], 1)
@@ -107,7 +104,6 @@ def step_logits(
     """How well each relation, or the end, goes on from each path.
 
     Args:
-        params: weights.
         vectors: [R + 1, D] from `relation_vectors`.
         states: [B, T, D] float32 token states of each path's question.
         lengths: [B] int32, tokens of each.
@@ -133,7 +129,6 @@ def next_state(params: StepParams, path: jax.Array, relation: jax.Array) -> jax.
     """[B, D] states of paths after one more relation: a gated recurrent unit.
 
     Args:
-        params: weights.
         path: [B, D] float32.
         relation: [B, D] float32 vectors of the relations taken.
 

@@ -39,7 +39,6 @@ def init_planner(
         hops: L, longest path.
         width: D.
         buckets: V.
-        key: for all weights.
     """
     codes = 2 * num_relations
     ngram_key, question_key, step_key, carry_key, out_key = jax.random.split(key, 5)
@@ -56,22 +55,21 @@ def init_planner(
     )
 
 
-def bag(params: PlannerParams, ngrams: jax.Array) -> jax.Array:
+def bag(table: jax.Array, ngrams: jax.Array) -> jax.Array:
     """Normalised sum of n-gram vectors.
 
     Args:
-        params: weights.
+        table: [V, D] float32.
         ngrams: [..., T] int32 buckets, NULL for none.
 
     Returns:
         [..., D] float32; zero for an empty text.
 
-    >>> ngram = jnp.asarray([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
-    >>> bag(PlannerParams(ngram, *[ngram] * 7), jnp.asarray([0, 1, 0, 1, -1])).tolist()
+    >>> bag(jnp.asarray([[1.0, 0.0], [0.0, 2.0]]), jnp.asarray([0, 1, 0, 1, -1])).tolist()
     [1.0, 2.0]
     """
     there = ngrams != NULL
-    vectors = jnp.where(there[..., None], params.ngram[jnp.maximum(ngrams, 0)], 0.0)
+    vectors = jnp.where(there[..., None], table[jnp.maximum(ngrams, 0)], 0.0)
     total = jnp.sum(vectors, axis=-2)
     return total / jnp.sqrt(jnp.maximum(jnp.sum(there, axis=-1, keepdims=True), 1))
 
@@ -80,13 +78,12 @@ def label_vectors(params: PlannerParams, labels: jax.Array) -> jax.Array:
     """Vectors of the relation codes' labels, the inverse codes after the relations.
 
     Args:
-        params: weights.
         labels: [R, T] int32 buckets of each relation's label.
 
     Returns:
         [2R, D] float32.
     """
-    vectors = bag(params, labels)
+    vectors = bag(params.ngram, labels)
     return jnp.concatenate([params.label_gate[0] * vectors, params.label_gate[1] * vectors])
 
 
@@ -101,10 +98,9 @@ def read_question(params: PlannerParams, ngrams: jax.Array) -> Reading:
     """Encode a question.
 
     Args:
-        params: weights.
         ngrams: [T] int32 buckets of the question with its topic masked.
     """
-    words = bag(params, ngrams)
+    words = bag(params.ngram, ngrams)
     hidden = jnp.tanh(words @ params.question) + words
     return Reading(words, jnp.einsum("d,lde->le", hidden, params.step) + hidden[None])
 
@@ -115,7 +111,6 @@ def next_relation_logits(
     """Log-probabilities of the next relation, or of stopping, at every hop of a path.
 
     Args:
-        params: weights.
         labels: [2R, D] float32 from `label_vectors`.
         reading: of one question.
         taken: [L] int32 codes of a path, NULL past its end.
@@ -143,7 +138,6 @@ def path_state(params: PlannerParams, state: jax.Array, relation: jax.Array) -> 
     """What the planner keeps of a path, one relation later.
 
     Args:
-        params: weights.
         state: [D] float32, zeros for an empty path.
         relation: [] int32 code, NULL for none.
 
@@ -160,7 +154,6 @@ def relation_logits(
     """Log-probabilities of one path's next relation, or of stopping.
 
     Args:
-        params: weights.
         likeness: [2R] float32, `label_vectors` times the question's `Reading.words`.
         reads: [D] float32, the row of `Reading.reads` for the hops taken.
         state: [D] float32 from `path_state`.
@@ -178,7 +171,6 @@ def path_log_probability(
     """Log-probability that the planner emits exactly this path and then stops.
 
     Args:
-        params: weights.
         labels: [2R, D] float32 from `label_vectors`.
         reading: of one question.
         path: [L] int32 codes, NULL past its end.

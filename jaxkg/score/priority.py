@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxkg.score.message_passing import Inflow, pass_messages
+from jaxkg.score.planner import bag
 from jaxkg.score.priority_params import PriorityParams
 from jaxkg.types import NULL, Frontier
 
@@ -36,14 +37,6 @@ class PathSums(NamedTuple):
     cost: jax.Array  # [F, H] float32
 
 
-def bag(table: jax.Array, ngrams: jax.Array) -> jax.Array:
-    """[..., D] float32 normalised sum of the vectors of [..., T] int32 n-grams, NULL for none."""
-    there = ngrams != NULL
-    vectors = jnp.where(there[..., None], table[jnp.maximum(ngrams, 0)], 0.0)
-    count = jnp.sum(there, axis=-1, keepdims=True)
-    return jnp.sum(vectors, axis=-2) / jnp.sqrt(jnp.maximum(count, 1).astype(jnp.float32))
-
-
 def read_questions(
     params: PriorityParams,
     ngrams: jax.Array,
@@ -58,7 +51,6 @@ def read_questions(
     The attention is ours: the paper counts all walks alike.
 
     Args:
-        params: weights.
         ngrams: [B, T] int32 of the questions, topics masked.
         text: [B, G] float32 of the same, by a text encoder; of length 1.
         label_ngrams: [R, T'] int32 of the relation labels.
@@ -97,8 +89,6 @@ def entity_states(params: PriorityParams, inflow: Inflow, features: jax.Array) -
     questions; in a question's subgraph the entities at its rim would lack some of their triples.
 
     Args:
-        params: weights.
-        inflow: of the graph.
         features: [N, F] float32 label features; [N, 0] for learned states.
 
     Returns:
@@ -172,7 +162,6 @@ def sum_over_paths(
     """Sums over all walks of every length, layer by layer.
 
     Args:
-        params: weights.
         question: from `read_questions`.
         states: [N, S] float32 entity states.
         trail, place: of the subgraphs, see `candidates.subgraph.Subgraphs`.
@@ -220,12 +209,7 @@ def entity_sums(sums: tuple[PathSums, ...], entity: jax.Array) -> PathSums:
 
 
 def priority_logits(
-    params: PriorityParams,
-    question: Question,
-    sums: PathSums,
-    row: jax.Array,
-    *,
-    mass: bool = True,
+    params: PriorityParams, question: Question, sums: PathSums, row: jax.Array, *, mass: bool = True
 ) -> jax.Array:
     """Priority of entities, before the sigmoid of Eq. 5.
 
@@ -235,7 +219,6 @@ def priority_logits(
     the networks.
 
     Args:
-        params: weights.
         question: from `read_questions`.
         sums: at K slots.
         row: [K] int32, question of each.

@@ -174,7 +174,6 @@ def init_priority(num_relations: int, sizes: PrioritySizes, *, key: jax.Array) -
     Args:
         num_relations: R of the graph.
         sizes: static.
-        key: for all weights.
     """
     codes, keys = 2 * num_relations, jax.random.split(key, 13 + sizes.rounds)
     return PriorityParams(

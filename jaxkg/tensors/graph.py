@@ -9,8 +9,8 @@ import jax
 import numpy as np
 
 from jaxkg.errors import JaxkgError
-from jaxkg.tensors.buckets import bucket
-from jaxkg.types import NULL, Graph
+from jaxkg.tensors.buckets import bucket, pad
+from jaxkg.types import Graph
 
 if TYPE_CHECKING:
     from jax.sharding import Mesh
@@ -60,7 +60,7 @@ def edge_tables(
     triples: np.ndarray, num_entities: int, num_relations: int, *, mesh: Mesh | None = None
 ) -> TensorGraph:
     """As `tensor_graph`, from a [T, 3] int32 array of unique (head, relation, tail)."""
-    count = len(triples)
+    triples, count = np.asarray(triples, np.int32), len(triples)
     if count == 0:
         raise JaxkgError("the graph has no triples; nothing can be asked of it")
     if count >= 2**30:
@@ -70,7 +70,7 @@ def edge_tables(
     tail = np.concatenate([triples[:, 2], triples[:, 0]])
     order = np.lexsort((tail, relation, head))
     head, relation, tail = head[order], relation[order], tail[order]
-    triple = np.where(order < count, order, order - count).astype(np.int32)
+    triple = (order % count).astype(np.int32)
 
     edges, nodes = 2 * count, bucket(num_entities)
     starts = np.flatnonzero(opening(head, relation))
@@ -86,13 +86,13 @@ def edge_tables(
         edge_start = np.searchsorted(key, np.arange(nodes * codes + 1)).astype(np.int32)
 
     padded_edges = bucket(edges)
-    host = [_pad(column, padded_edges) for column in (head, relation, tail, triple)]
+    host = [pad(column, padded_edges) for column in (head, relation, tail, triple)]
     columns: dict[str, Any] = {
         "head": host[0],
         "relation": host[1],
         "tail": host[2],
         "offsets": np.searchsorted(head, np.arange(nodes + 1)).astype(np.int32),
-        "run_relation": _pad(relation[starts], runs),
+        "run_relation": pad(relation[starts], runs),
         "run_start": run_start,
         "run_offsets": run_offsets,
         "edge_start": edge_start,
@@ -112,9 +112,3 @@ def opening(head: np.ndarray, relation: np.ndarray) -> np.ndarray:
     opens = np.ones(len(head), bool)
     opens[1:] = (head[1:] != head[:-1]) | (relation[1:] != relation[:-1])
     return opens
-
-
-def _pad(column: np.ndarray, size: int) -> np.ndarray:
-    padded = np.full(size, NULL, np.int32)
-    padded[: len(column)] = column
-    return padded

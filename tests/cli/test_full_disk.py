@@ -112,16 +112,8 @@ WRITERS = {
         *("--epochs", "1", "--dimension", "2"),
     ],
     "train": [
-        "train",
-        "planner",
-        "-o",
-        "{out}",
-        "--kg",
-        "{graph}",
-        "--questions",
-        "{asked}",
-        "--epochs",
-        "1",
+        *("train", "planner", "-o", "{out}", "--kg", "{graph}", "--questions", "{asked}"),
+        *("--epochs", "1"),
     ],
 }
 

@@ -3,14 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from jaxkg.answer import Answer
-from jaxkg.records import (
-    Citation,
-    PlanCandidate,
-    Question,
-    RankedEntity,
-    SupportingPath,
-    Usage,
-)
+from jaxkg.records import Citation, PlanCandidate, Question, RankedEntity, SupportingPath, Usage
 
 
 @pytest.fixture

@@ -56,8 +56,7 @@ def test_a_store_is_asked_on_one(devices):
 
 
 @pytest.mark.parametrize(
-    ("name", "wishes"),
-    [("reknos", {}), ("proh", {"encoder": "hashing"}), ("llm-planned", {})],
+    ("name", "wishes"), [("reknos", {}), ("proh", {"encoder": "hashing"}), ("llm-planned", {})]
 )
 def test_a_model_that_is_asked_within_a_search_is_asked_of_one(name, wishes):
     with pytest.raises(JaxkgError, match=f"--system {name} asks the language model as it searches"):

@@ -123,9 +123,7 @@ def test_tables_are_read_only_and_fields_frozen(graph):
         graph.relations = ()
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), min_size=1),
-)
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4)), min_size=1))
 def test_find_agrees_with_a_dictionary(facts):
     graph = KnowledgeGraph.from_triples((f"e{h}", f"r{r}", f"e{t}") for h, r, t in facts)
     n, r = graph.num_entities, graph.num_relations

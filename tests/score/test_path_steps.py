@@ -5,13 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxkg.score.path_steps import (
-    init_steps,
-    marked,
-    next_state,
-    relation_vectors,
-    step_logits,
-)
+from jaxkg.score.path_steps import init_steps, marked, next_state, relation_vectors, step_logits
 
 pytestmark = pytest.mark.slow
 

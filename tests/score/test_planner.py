@@ -66,10 +66,10 @@ def test_logits_against_the_formulas_by_hand(params):
 
 
 def test_an_empty_text_is_zero_and_padding_weighs_nothing(params):
-    assert not bag(params, jnp.full(4, -1, jnp.int32)).any()
+    assert not bag(params.ngram, jnp.full(4, -1, jnp.int32)).any()
     short, long = jnp.asarray([3, 4], jnp.int32), jnp.asarray([-1, 3, -1, 4, -1], jnp.int32)
-    np.testing.assert_allclose(bag(params, short), bag(params, long), rtol=1e-6)
-    rows = bag(params, jnp.stack([short, short[::-1]]))
+    np.testing.assert_allclose(bag(params.ngram, short), bag(params.ngram, long), rtol=1e-6)
+    rows = bag(params.ngram, jnp.stack([short, short[::-1]]))
     np.testing.assert_allclose(rows[0], rows[1], rtol=1e-6)
 
 

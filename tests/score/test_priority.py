@@ -15,15 +15,7 @@ from jaxkg.score.priority_params import PrioritySizes
 
 HOPS, CODES, STATE, HEADS = 3, 6, 8, 2
 SIZES = PrioritySizes(
-    hops=HOPS,
-    buckets=16,
-    width=8,
-    state=STATE,
-    features=5,
-    bases=2,
-    heads=HEADS,
-    hidden=4,
-    text=5,
+    hops=HOPS, buckets=16, width=8, state=STATE, features=5, bases=2, heads=HEADS, hidden=4, text=5
 )
 ROOMY = (512, 1024, 1024, 2048, 2048, 4096)
 

@@ -33,12 +33,7 @@ from jaxkg.search.relation_beam import Scored, search
 from jaxkg.systems.pathmind.walks import prioritise_batch
 from jaxkg.systems.planned import PlannedQA, PlannedSettings
 from jaxkg.tensors import pad, starts_table, tensor_graph
-from jaxkg.tensors.mesh import (
-    device_mesh,
-    over_questions,
-    place_graph,
-    place_questions,
-)
+from jaxkg.tensors.mesh import device_mesh, over_questions, place_graph, place_questions
 from jaxkg.text import NgramHasher
 
 ROWS, SLOTS = 8, 64
@@ -247,10 +242,7 @@ def test_embeddings_are_ranked(mesh):
 
 def guided(shared, own):
     return guided_batch(
-        *shared,
-        *own,
-        GuidedBeam(hops=1, width=2, margin=100.0),
-        capacities=(512,) * 5,
+        *shared, *own, GuidedBeam(hops=1, width=2, margin=100.0), capacities=(512,) * 5
     )
 
 

@@ -34,10 +34,7 @@ class Program:
     def stream(self, batch_size: int, capacities: Capacities) -> list[tuple[list[int], bool]]:
         out = []
         for indices, result, complete in stream(
-            len(self.weights),
-            batch_size,
-            self.run,
-            capacities,
+            len(self.weights), batch_size, self.run, capacities
         ):
             assert isinstance(indices, np.ndarray)
             assert result.value.tolist() == [10 * i for i in indices]

@@ -11,13 +11,7 @@ import typer
 
 from jaxkg.cli import options
 from jaxkg.cli.blocks import spread
-from jaxkg.cli.training.planner import (
-    FitOptions,
-    config_from,
-    epochs_run,
-    left_out,
-    trained_into,
-)
+from jaxkg.cli.training.planner import FitOptions, config_from, epochs_run, left_out, trained_into
 from jaxkg.experiments.loading import load_graph
 
 

@@ -206,8 +206,7 @@ def pathmind(
         ),
     ] = None,
     paths: Annotated[
-        bool,
-        typer.Option("--paths", help="Learn from gold relation paths, too."),
+        bool, typer.Option("--paths", help="Learn from gold relation paths, too.")
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Number of passes over the questions.")] = 2,
     checkpoints: Annotated[

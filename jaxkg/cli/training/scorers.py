@@ -31,11 +31,9 @@ def ranked(
     by: Annotated[
         Literal["paths", "steps"],
         typer.Option(
-            help=(
-                "paths: rank whole paths. steps: read the question token by token (MiniLM) and "
-                "build a path for each topic step by step, for questions of several topics and "
-                "more hops."
-            )
+            help="paths: rank whole paths. steps: read the question token by token (MiniLM) and "
+            "build a path for each topic step by step, for questions of several topics and more "
+            "hops.",
         ),
     ] = "paths",
     hops: Annotated[
@@ -119,10 +117,8 @@ def guided(
     embeddings: Annotated[
         Path | None,
         typer.Option(
-            help=(
-                "Folder of `jaxkg train kge --model transe`, whose vectors are used beside the "
-                "texts."
-            )
+            help="Folder of `jaxkg train kge --model transe`, whose vectors are used beside the "
+            "texts.",
         ),
     ] = None,
     hops: Annotated[int, typer.Option(min=1, max=4, help="Length of the longest path.")] = 3,
@@ -175,10 +171,8 @@ def kge(
     loss: Annotated[
         str | None,
         typer.Option(
-            help=(
-                "Loss: margin, logistic, self-adversarial or one-vs-all (default: one-vs-all for "
-                "distmult and complex, otherwise self-adversarial)."
-            )
+            help="Loss: margin, logistic, self-adversarial or one-vs-all (default: one-vs-all for "
+            "distmult and complex, otherwise self-adversarial).",
         ),
     ] = None,
     dimension: Annotated[int, typer.Option(min=2, help="Size of an entity's vector.")] = 256,

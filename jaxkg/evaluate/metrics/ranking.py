@@ -58,21 +58,13 @@ def ranks(better: npt.ArrayLike, equal: npt.ArrayLike) -> Ranks:
     return Ranks(first, first + tied / 2, first + tied)
 
 
-def link_prediction(
-    better: npt.ArrayLike,
-    equal: npt.ArrayLike,
-    *,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> dict[str, Estimate]:
+def link_prediction(better: npt.ArrayLike, equal: npt.ArrayLike) -> dict[str, Estimate]:
     """Mean rank, mean reciprocal rank and hits at 1, 3 and 10, each with ties three ways.
 
     Args:
         better: [n] int, as in `ranks`, one entry a query. Concatenate head and tail queries for
             the usual "both", or give one side for its own numbers.
         equal: [n] int, likewise.
-        resamples: number of bootstrap draws over queries.
-        seed: of the draws.
 
     Returns:
         Estimates named `mean_rank_optimistic`, `mrr_realistic`, `hits_at_10_pessimistic` and so
@@ -85,5 +77,4 @@ def link_prediction(
         for k in HITS_AT:
             columns[f"hits_at_{k}_{kind}"] = (rank <= k).astype(np.float64)
     values = np.stack(list(columns.values()), axis=1)
-    estimates = ratio_estimates(values, np.ones_like(values), resamples=resamples, seed=seed)
-    return dict(zip(columns, estimates))
+    return dict(zip(columns, ratio_estimates(values, np.ones_like(values))))

@@ -19,9 +19,7 @@ from jaxkg.evaluate.metrics.intervals import (
 from jaxkg.evaluate.runs.report import Report
 
 
-def paired_differences(
-    report: Report, baseline: Report, *, resamples: int = 1000, seed: int = 0
-) -> dict[str, Estimate]:
+def paired_differences(report: Report, baseline: Report, *, seed: int = 0) -> dict[str, Estimate]:
     """Difference of every metric both reports have, `report` minus `baseline`.
 
     Questions are resampled in pairs, so what is hard for both cancels out and the interval is
@@ -30,7 +28,6 @@ def paired_differences(
 
     Args:
         report, baseline: of the same questions, in any order.
-        resamples: number of bootstrap draws.
         seed: of the draws.
 
     Raises:
@@ -47,29 +44,24 @@ def paired_differences(
     names = [n for n in report.metrics if n in baseline.metrics and n not in QUANTILES]
     if not names:
         return {}
-    first = [ratio(report.columns, name) for name in names]
-    second = [ratio(baseline.columns, name) for name in names]
-    numerators, denominators = (np.stack(part, axis=1)[order] for part in zip(*first))
-    others = tuple(np.stack(part, axis=1) for part in zip(*second))
-    estimates = ratio_estimates(
-        numerators, denominators, minus=(others[0], others[1]), resamples=resamples, seed=seed
-    )
+
+    def ratios(columns: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        numerators, denominators = zip(*(ratio(columns, name) for name in names))
+        return np.stack(numerators, axis=1), np.stack(denominators, axis=1)
+
+    first = (part[order] for part in ratios(report.columns))
+    estimates = ratio_estimates(*first, minus=ratios(baseline.columns), seed=seed)
     return dict(zip(names, estimates))
 
 
 def compare(
-    reports: Mapping[str, Report],
-    *,
-    metrics: Sequence[str] | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
+    reports: Mapping[str, Report], *, metrics: Sequence[str] | None = None, seed: int = 0
 ) -> str:
     """A Markdown table of several runs, the first one being the baseline of the differences.
 
     Args:
         reports: by system name, at least two, of the same questions.
         metrics: which ones, in this order; None takes all that any report has.
-        resamples: number of bootstrap draws.
         seed: of the draws.
 
     Returns:
@@ -87,8 +79,7 @@ def compare(
         if name not in known:
             raise JaxkgError(f"no report has a metric {name!r}; there are {', '.join(known)}")
     differences = {
-        system: paired_differences(report, baseline, resamples=resamples, seed=seed)
-        for system, report in others
+        system: paired_differences(report, baseline, seed=seed) for system, report in others
     }
     header = ["metric", *reports, *(f"{system} − {base}" for system in differences)]
     rows = []

@@ -92,7 +92,6 @@ def score_predictions(
     """Score another project's predictions under every definition, denominators audited.
 
     Args:
-        path: the file.
         gold: the questions that were asked, or gold answers by question id or text. None takes
             the file's own gold answers, and nobody can then say what is missing.
         aliases: further names by gold answer, for `pog_em_alias`.

@@ -172,8 +172,7 @@ def _detect(path: Path, records: Sequence[Mapping[str, Any]]) -> str:
 
 def _rog(record: Mapping[str, Any], marked: bool) -> ForeignPrediction:
     prediction = record["prediction"]
-    if not isinstance(prediction, str):
-        prediction = _strings(prediction)
+    prediction = prediction if isinstance(prediction, str) else _strings(prediction)
     lines = reply_lines(prediction)
     answers = [line for line in lines if "ans:" in line] if marked else lines
     names = [name for line in answers for name in _ANSWER_MARK.split(line)[-1].split("\n")]
@@ -213,31 +212,26 @@ def _pog(record: Mapping[str, Any]) -> ForeignPrediction:
         return _from_replies(record, [results])
     # The script compares the list as Python prints it.
     names = answer if isinstance(answer, list) else [answer]
-    return dataclasses.replace(
-        _from_replies(record, [str(answer)]), names=_named([str(name) for name in names])
-    )
+    return _from_replies(record, [str(answer)], names=list(map(str, names)))
 
 
 def _hypergraphrag(record: Mapping[str, Any]) -> ForeignPrediction:
     generation = record["generation"]
     _, tag, rest = generation.partition("<answer>")
     reply = rest.partition("<answer>")[0].partition("</answer>")[0].strip() if tag else generation
-    return dataclasses.replace(
-        _from_replies(record, [reply]), gold=_strings(record["golden_answers"])
-    )
+    return _from_replies(record, [reply], gold=_strings(record["golden_answers"]))
 
 
-def _from_replies(record: Mapping[str, Any], replies: Sequence[str]) -> ForeignPrediction:
-    question = _question(record)
-    return ForeignPrediction(
-        key=question,
-        question=question,
-        gold=None,
-        lines=tuple(replies),
-        replies=tuple(replies),
-        answer_lines=tuple(replies),
-        names=_named(replies),
-    )
+def _from_replies(
+    record: Mapping[str, Any],
+    replies: Sequence[str],
+    *,
+    gold: tuple[str, ...] | None = None,
+    names: Sequence[str] | None = None,
+) -> ForeignPrediction:
+    question, lines = _question(record), tuple(replies)
+    named = _named(replies if names is None else names)
+    return ForeignPrediction(question, question, gold, lines, lines, lines, named)
 
 
 def _question(record: Mapping[str, Any]) -> str:

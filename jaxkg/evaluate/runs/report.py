@@ -80,16 +80,9 @@ class Report:
 
     def to_json(self) -> str:
         """`{"metrics", "counts", "provenance"}`; NaN is written as null."""
-        return json.dumps(
-            {
-                "metrics": self.told(),
-                "counts": dict(self.counts),
-                "provenance": dict(self.provenance),
-            },
-            ensure_ascii=False,
-            indent=2,
-            allow_nan=False,
-        )
+        counts, known = dict(self.counts), dict(self.provenance)
+        told = {"metrics": self.told(), "counts": counts, "provenance": known}
+        return json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False)
 
     def to_markdown(self) -> str:
         """Tables for people: counts, metrics by kind, provenance."""
@@ -101,10 +94,8 @@ class Report:
                 for name in names
                 for e in [self.metrics[name]]
             ]
-            parts += [
-                f"## {title}",
-                markdown_table(["metric", "value", "95 % interval", "n"], rows),
-            ]
+            table = markdown_table(["metric", "value", "95 % interval", "n"], rows)
+            parts += [f"## {title}", table]
         if self.counts.get("empty") and "tog_em" in self.metrics:
             parts.append(
                 f"`tog_em` scores each of the {self.counts['empty']} empty replies 1, as published."

@@ -12,8 +12,9 @@ Why a question was missed: where on the way from its topic to the first answer i
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from jaxkg.evaluate.metrics import published, retrieval, strict
@@ -107,11 +108,7 @@ def score_line(
 
 
 def published_scores(
-    gold: Sequence[str],
-    names: Sequence[str],
-    *,
-    question: str = "",
-    aliases: Sequence[str] = (),
+    gold: Sequence[str], names: Sequence[str], *, question: str = "", aliases: Sequence[str] = ()
 ) -> dict[str, float]:
     """The published metrics of ranked answer names that were given as names, not as a reply."""
     rog = published.rog_scores(gold, names)
@@ -141,12 +138,9 @@ def _search_scores(line: Mapping[str, Any], first: float, any_: float) -> dict[s
     usage, is_retrieved = line.get("usage") or {}, line.get("gold_retrieved")
     if is_retrieved is not None:
         is_retrieved |= any_ > 0  # by its name, where it is known by no id
-    kind = (
-        None if math.isnan(first) or first > 0 else miss({**line, "gold_retrieved": is_retrieved})
-    )
-    scores = {name: math.nan if math.isnan(first) else 0.0 for name in MISSED}
-    if kind is not None:
-        scores[f"miss_{kind}"] = 1.0
+    scores = dict.fromkeys(MISSED, math.nan if math.isnan(first) else 0.0)
+    if first <= 0:
+        scores[f"miss_{miss({**line, 'gold_retrieved': is_retrieved})}"] = 1.0
     if is_retrieved is None:  # cannot be told apart: neither 0 nor 1 would be true
         scores["miss_not_retrieved"] = scores["miss_ranked_below"] = math.nan
     return scores | {
@@ -183,16 +177,17 @@ def _retrieval_scores(
         if retrieved is None:
             retrieved = [triple for path in paths for triple in path["triples"]]
         items = [_hashable(item) for item in retrieved]
-    scores = {}
-    for k in ks:
-        scores[f"path_recall_at_{k}"] = retrieval.path_recall_at_k(
-            gold_paths, relation_paths, k, directed=directed
-        )
-    for k in ks:
-        scores[f"answer_recall_at_{k}"] = retrieval.answer_recall_at_k(keys.gold, reached, k)
-    for k in ks:
-        scores[f"support_recall_at_{k}"] = retrieval.support_recall_at_k(support, items, k)
-    return scores
+    by_path = functools.partial(retrieval.path_recall_at_k, directed=directed)
+    recalls: dict[str, tuple[Callable[..., float], Any, Any]] = {
+        "path": (by_path, gold_paths, relation_paths),
+        "answer": (retrieval.answer_recall_at_k, keys.gold, reached),
+        "support": (retrieval.support_recall_at_k, support, items),
+    }
+    return {
+        f"{kind}_recall_at_{k}": recall(wanted, found, k)
+        for kind, (recall, wanted, found) in recalls.items()
+        for k in ks
+    }
 
 
 def _hashable(item: str | Sequence[str]) -> str | tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from jaxkg.errors import JaxkgError
 from jaxkg.evaluate.synthetic.schema import OPENERS
 from jaxkg.evaluate.synthetic.world import World
-from jaxkg.kg.graph import KnowledgeGraph
+from jaxkg.kg.neighbourhood import Neighbourhood
 from jaxkg.kg.questions.read import split_brackets
 from jaxkg.records import Question
 
@@ -66,7 +67,7 @@ def make_questions(
         JaxkgError: the graph is too small to ask that much of it.
     """
     rng = np.random.default_rng([seed, 1])
-    walker = _Walker(world.full)
+    around = Neighbourhood(world.full)
     each = -(-(config.train + config.test) // (len(config.hops) * config.paths))
     parts: tuple[list[Question], list[Question]] = ([], [])
     for hops in config.hops:
@@ -77,7 +78,7 @@ def make_questions(
             if len(asked) >= config.paths and sum(map(len, asked.values())) >= sum(wanted):
                 break
             path = _typed_walk(world, hops, rng)
-            if path not in asked and (pairs := walker.ask(path, each, config, rng)):
+            if path not in asked and (pairs := _asked(around, path, each, config, rng)):
                 asked[path] = pairs
         pool = [
             _question(world, path, topic, answers, rng)
@@ -105,52 +106,31 @@ def _part(size: int, all_hops: Sequence[int], hops: int) -> int:
     return (place + 1) * size // len(all_hops) - place * size // len(all_hops)
 
 
-class _Walker:
-    """Executes relation paths on the host, one topic at a time."""
+def _asked(
+    around: Neighbourhood,
+    path: tuple[int, ...],
+    count: int,
+    config: QuestionConfig,
+    rng: np.random.Generator,
+) -> list[tuple[int, np.ndarray]]:
+    """Topics that the path leads from, in proportion to their facts, and its answers."""
+    inverse, code = divmod(path[0], around.kg.num_relations)
+    near = around.kg.triples[around.kg.rows_of(code), 2 if inverse else 0]
+    drawn = near[rng.integers(len(near), size=_DRAWS * count)]
+    topics = dict.fromkeys(drawn.tolist())
+    pairs = ((topic, _followed(around, topic, path, config.most_answers)) for topic in topics)
+    return list(itertools.islice((pair for pair in pairs if len(pair[1])), count))
 
-    def __init__(self, graph: KnowledgeGraph):
-        head, code, tail = np.asarray(graph.triples, np.int64).T
-        self.relations = graph.num_relations
-        self._tables = []
-        for near, far in ((head, tail), (tail, head)):
-            key = near * self.relations + code
-            order = np.argsort(key, kind="stable")
-            self._tables.append((key[order], far[order]))
-        order = np.argsort(code, kind="stable")
-        self._bounds = np.searchsorted(code[order], np.arange(self.relations + 1))
-        self._by_relation = np.stack([head[order], tail[order]])
 
-    def ask(
-        self, path: tuple[int, ...], count: int, config: QuestionConfig, rng: np.random.Generator
-    ) -> list[tuple[int, np.ndarray]]:
-        """Topics that the path leads from, in proportion to their facts, and its answers."""
-        inverse, code = divmod(path[0], self.relations)
-        low, high = self._bounds[code], self._bounds[code + 1]
-        drawn = self._by_relation[inverse, rng.integers(low, high, _DRAWS * count)]
-        ends: dict[int, np.ndarray] = {}
-        for topic in dict.fromkeys(drawn.tolist()):
-            if len(ends) == count:
-                break
-            reached = self.follow(topic, path, config.most_answers)
-            if len(reached):
-                ends[topic] = reached
-        return list(ends.items())
-
-    def follow(self, topic: int, path: tuple[int, ...], most: int) -> np.ndarray:
-        """Entities that the path reaches; none where they are more than `most` at some hop."""
-        nodes = np.array([topic], np.int64)
-        for code in path:
-            inverse, relation = divmod(code, self.relations)
-            key, far = self._tables[inverse]
-            wanted = nodes * self.relations + relation
-            low, high = (np.searchsorted(key, wanted, side) for side in ("left", "right"))
-            if (high - low).sum() > 20 * most:
-                return nodes[:0]
-            nodes = np.unique(np.concatenate([far[a:b] for a, b in zip(low, high)]))
-            nodes = nodes[nodes != topic]
-            if not 0 < len(nodes) <= most:
-                return nodes[:0]
-        return nodes
+def _followed(around: Neighbourhood, topic: int, path: tuple[int, ...], most: int) -> np.ndarray:
+    """Entities that the path reaches; none where they are more than `most` at some hop."""
+    nodes = np.array([topic], np.int64)
+    for code in path:
+        ends, _, _ = around.walks(nodes, np.array([code]))
+        nodes = np.setdiff1d(ends, [topic])
+        if not 0 < len(nodes) <= most or len(ends) > 20 * most:
+            return nodes[:0]
+    return nodes
 
 
 @functools.cache

@@ -192,7 +192,6 @@ def zipf_ranks(
         count: how many.
         sizes: [count] or one size.
         exponent: 0 is uniform.
-        rng: random numbers.
 
     Returns:
         [count] int64.
@@ -251,7 +250,6 @@ def remove_facts(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> Knowl
     trained before. Entities without any fact left leave the graph.
 
     Args:
-        graph: any.
         share: of the facts, in [0, 1).
         seed: decides the order in which facts go.
 
@@ -265,29 +263,7 @@ def remove_facts(graph: KnowledgeGraph, share: float, *, seed: int = 0) -> Knowl
     goes[order[: round(share * graph.num_triples)]] = True
     _, last = np.unique(graph.triples[order[::-1], 1], return_index=True)
     goes[order[::-1][last]] = False
-    return _with_triples(graph, np.flatnonzero(~goes))
-
-
-def _with_triples(graph: KnowledgeGraph, rows: np.ndarray) -> KnowledgeGraph:
-    """The graph of some rows of `triples`; every relation must be among them."""
-    head, code, tail = graph.triples[rows].T
-    used = np.unique(np.concatenate([head, tail]))
-    rank = np.zeros(graph.num_entities, np.int32)
-    rank[used] = np.arange(len(used))
-    ids = graph.entity_ids.take(used)
-    alias_rows = np.flatnonzero(np.isin(graph.aliases.owners, used))
-    return dataclasses.replace(
-        graph,
-        entity_ids=ids,
-        entity_names=(
-            ids if graph.entity_names is graph.entity_ids else graph.entity_names.take(used)
-        ),
-        triples=np.stack([rank[head], code, rank[tail]], axis=1),
-        aliases=AliasTable(
-            rank[graph.aliases.owners[alias_rows]], graph.aliases.names.take(alias_rows)
-        ),
-        provenance=graph.provenance and graph.provenance.take(rows),
-    )
+    return graph.part(~goes)
 
 
 def make_hypergraph(

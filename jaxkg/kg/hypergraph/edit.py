@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from jaxkg.kg.encode import used
 from jaxkg.kg.hypergraph.graph import NULL, Hyperedge, KnowledgeHypergraph
 from jaxkg.kg.names import NameTable
 
@@ -70,10 +71,7 @@ def _kept(graph: KnowledgeHypergraph, keep: np.ndarray) -> KnowledgeHypergraph:
         return graph
     arity = np.diff(graph.offsets)
     members = graph.members[np.repeat(keep, arity)]
-    used = np.zeros(graph.num_entities, bool)
-    used[members] = True
-    rank = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    entities = np.flatnonzero(used)
+    entities, rank = used(members, graph.num_entities)
     codes = list(dict.fromkeys(graph.edge_kind[keep].tolist()))
     kind_rank = np.zeros(max(1, len(graph.kinds)), np.int8)
     kind_rank[codes] = np.arange(len(codes))

@@ -398,9 +398,7 @@ def open_hypergraph(folder: str | os.PathLike[str]) -> KnowledgeHypergraph:
         stored = saved.load(_ARRAYS, ("entity_ids", *named, *_TABLES), ascending="entity_ids")
         stored.setdefault("entity_names", stored["entity_ids"])
         graph = KnowledgeHypergraph(
-            kinds=tuple(meta["kinds"]),
-            duplicates=meta["duplicates"],
-            **stored,
+            kinds=tuple(meta["kinds"]), duplicates=meta["duplicates"], **stored
         )
         counts = graph.num_entities, graph.num_edges, graph.num_chunks
         if counts != (meta["entities"], meta["hyperedges"], meta["chunks"]):

@@ -12,7 +12,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.textfile import BadLines, existing, line_blocks
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.hypergraph.graph import Chunk, Hyperedge, KnowledgeHypergraph
-from jaxkg.kg.link.folding import split_words
+from jaxkg.kg.hypergraph.text import entity_id
 
 _EXPECTED = (
     '{"name": ..., "entities": [id or {"id": ..., "name": ..., "description": ...}, ...], '
@@ -20,19 +20,12 @@ _EXPECTED = (
 )
 
 
-def read_nary(
-    path: str | os.PathLike[str],
-    *,
-    names: Mapping[str, str] | None = None,
-    skip_bad: int = 0,
-) -> KnowledgeHypergraph:
+def read_nary(path: str | os.PathLike[str], *, skip_bad: int = 0) -> KnowledgeHypergraph:
     """Read n-ary facts, `relation<TAB>e1<TAB>e2...` a line (JF17K, FB-AUTO).
 
     A first field `instance123`, as their test files have it, is left out.
 
     Args:
-        path: the file.
-        names: display name by entity id.
         skip_bad: malformed lines to tolerate.
 
     Raises:
@@ -51,7 +44,7 @@ def read_nary(
                 elif any(fields):
                     bad.note(path, number, line, "not a fact", "relation<TAB>e1<TAB>e2...")
 
-    return KnowledgeHypergraph.from_edges(edges(), names=names)
+    return KnowledgeHypergraph.from_edges(edges())
 
 
 def read_openie(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
@@ -87,8 +80,7 @@ def read_openie(path: str | os.PathLike[str]) -> KnowledgeHypergraph:
     spellings: dict[str, Counter[str]] = {}
 
     def entity(name: str) -> str:
-        id = " ".join(split_words(name).folded)
-        if id:
+        if id := entity_id(name):
             spellings.setdefault(id, Counter())[name.strip()] += 1
         return id
 

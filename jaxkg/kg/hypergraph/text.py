@@ -83,9 +83,8 @@ def hypergraph_of_text(
     )
     chunk_sentences = []
     for number, chunk in enumerate(chunks, start=1):
-        chunk_sentences.append(
-            [(said, mentions(said, finder, owner, within)) for said in sentences(chunk.text)]
-        )
+        told = [(said, mentions(said, finder, owner, within)) for said in sentences(chunk.text)]
+        chunk_sentences.append(told)
         if on_progress:
             on_progress(number, len(chunks))
     known = {entity_id(name) for said in chunk_sentences for _, names in said for name in names}

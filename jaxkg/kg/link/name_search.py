@@ -21,9 +21,6 @@ class NameSearch:
         >>> names = NameSearch(NameTable.from_names(["Amélie", "Lord of the Rings", "Ringu"]))
         >>> names.rows("amel").tolist(), names.rows("ring").tolist(), names.rows("ings").tolist()
         ([0], [1, 2], [])
-
-    Args:
-        names: the names.
     """
 
     def __init__(self, names: NameTable) -> None:

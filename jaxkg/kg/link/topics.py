@@ -47,7 +47,6 @@ def find_topics(
     """Find the topics of questions.
 
     Args:
-        linker: the linker of the graph.
         questions: questions with or without topics.
         use_given: use the `topics` and the `mention` of a question if it has them; False links
             every question from its text alone.

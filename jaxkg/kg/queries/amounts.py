@@ -50,7 +50,6 @@ def amount_of(
     each belongs to one thing.
 
     Args:
-        kg: the graph.
         relation: its code.
         numbers: codes of relations that lead to numbers.
         starts: see `starts_of`.

@@ -29,7 +29,6 @@ def calculated(
     """What a calculation gives.
 
     Args:
-        values: of the graph.
         query: sound.
         sides: [K] int32 each: what its sides denote, or count.
 
@@ -83,7 +82,6 @@ def added(
     """The sum or the mean of numbers of one unit.
 
     Args:
-        values: of the graph.
         ends: [P] entities; those that are no numbers add nothing.
         by: which of the two. A mean is rounded, half to even, to two digits more after the point
             than any of its numbers has.

@@ -29,7 +29,6 @@ def proved(
     that the entity takes part, and everything that was counted.
 
     Args:
-        sets: over the graph.
         node: a sound query graph.
         edges: as walked; those of the graph, or nothing is proved.
         counted: whether the edges are to show all that a condition or an order counted; else the

@@ -20,10 +20,6 @@ _KEEPING = q.Where | q.Match | q.Quantifier | q.Extreme | q.Difference
 def refuse_unsound(values: Values, query: q.Query) -> None:
     """Refuse a query graph that cannot be executed over a graph.
 
-    Args:
-        values: of the graph.
-        query: any.
-
     Raises:
         JaxkgError: an unknown operator; one that is a root only below another; nothing to start
             from, to step along, to combine, to count, to add up or to order by; an entity or a
@@ -153,7 +149,8 @@ def refuse_relations(values: Values, relations: tuple[str, ...], name: str = "st
         raise JaxkgError(
             f"a {name} requires one relation or several different relations, not {relations}"
         )
-    values.codes(relations)
+    for relation in relations:
+        values.kg.relation_code(relation)
     values.sound.add(relations)
 
 

@@ -115,15 +115,11 @@ class QuerySets:
     """
 
     def __init__(
-        self,
-        kg: KnowledgeGraph,
-        values: Values | None = None,
-        around: Neighbourhood | None = None,
+        self, kg: KnowledgeGraph, values: Values | None = None, around: Neighbourhood | None = None
     ):
         """Over a graph.
 
         Args:
-            kg: the graph.
             values, around: of the graph, where they are there already.
         """
         self.kg = kg
@@ -374,7 +370,6 @@ def root_result(
         query: the query graph.
         found: [K] int32 each, ascending: what its `sides` denote.
         derive: how that came about.
-        sets: over the graph.
     """
     if type(query) not in ROOTS:  # most of all
         return Result("entities", found[0], derive=derive)

@@ -48,7 +48,6 @@ def to_sparql(values: Values, query: q.Query) -> str:
     combination of their values; the least and the largest of dates as day * 10^9 + day.
 
     Args:
-        values: of the graph.
         query: sound over it.
 
     Raises:

@@ -15,7 +15,7 @@ from jaxkg.kg.neighbourhood import spread
 from jaxkg.kg.queries.calculations import added, told_total
 from jaxkg.kg.queries.literals import as_number
 from jaxkg.kg.queries.values import Values
-from jaxkg.kg.queries.windows import NONE
+from jaxkg.kg.queries.windows import NONE, compares
 from jaxkg.query import Column, Having, Rows
 
 Reach = Callable[[np.ndarray, tuple[str, ...]], tuple[np.ndarray, np.ndarray]]
@@ -82,7 +82,6 @@ class Groups:
         """Group entities.
 
         Args:
-            values: of the graph.
             query: sound.
             source: [n] entities, each once.
             reach: walks paths.
@@ -201,9 +200,10 @@ class Groups:
         if column.by in ("count", "sum", "mean"):
             wanted = as_number(one.value.text)
             assert wanted is not None  # refused before
-            told = self._exact(column)
-            holds = _COMPARES[one.comparison]
-            return np.array([n is not None and holds(n, Fraction(wanted[0])) for n in told], bool)
+            bound = (Fraction(wanted[0]),) * 2
+            told = ((n, n) for n in self._exact(column))
+            holds = [n[0] is not None and compares(one.comparison, n, bound) for n in told]
+            return np.array(holds, bool)
         kind = self.values.kind_along(column.path[-1:]) or "entity"
         along = column.path[-1] if column.path else None
         window = self.values.window(kind, one.comparison, one.value, along=along)
@@ -211,15 +211,6 @@ class Groups:
         ends = np.array([ends[0] if ends else -1 for ends in best], np.int64)
         return (ends >= 0) & window.holds(*self.values.keys_of(kind)[:, ends])
 
-
-_COMPARES: dict[str, Callable[..., bool]] = {
-    "=": lambda one, other: one == other,
-    "!=": lambda one, other: one != other,
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
-}
 
 NONE_KEY = np.iinfo(np.int64).min
 """The order key of an entity without a value."""
@@ -236,7 +227,6 @@ def table_rows(values: Values, query: Rows, source: np.ndarray, reach: Reach) ->
     """The rows of a table, in order; see `Rows`.
 
     Args:
-        values: of the graph.
         query: sound.
         source: [n] int32, what its source denotes.
         reach: walks paths.

@@ -48,7 +48,6 @@ class Times:
         """Read the times.
 
         Args:
-            kg: the graph.
             statements: of the graph.
             keys: [2, N] int32, first and last day of every date.
             dated: relations that lead to dates.

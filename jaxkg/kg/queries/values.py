@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxkg.cached import cached_method
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.neighbourhood import distinct
@@ -99,7 +100,6 @@ class Values:
         """Read the values.
 
         Args:
-            kg: the graph.
             kinds: overrules what a relation's tails are: "number", "date", "boolean", or None (or
                 "text") for none of these. Not for RDF literals.
             units: of the numbers of relations in the whole of which the graph is a part.
@@ -161,8 +161,6 @@ class Values:
         valued = (self.keys[:, 0] != NONE).any(axis=0)
         self.typed, self.told = bool((valued & literals).any()), bool((valued & ~literals).any())
         self.timed = any(days[0] >= CLOCK for days in dates.values())
-        self._ends, self._rows = dict[str, np.ndarray](), dict[str, int]()
-        self._codes: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.sound: set[tuple[str, ...] | Value] = set()
 
     def _read_literals(self, stores: Mapping[str, dict]) -> dict[int, str | None]:
@@ -378,25 +376,17 @@ class Values:
         """Text of the unit of an entity's number; "" where it has none."""
         return (self.number(row) or ("",))[0]
 
+    @cached_method
     def row(self, entity: str) -> int:
         """Index of an entity by its id, as `KnowledgeGraph.entity`; looked up once."""
-        if entity not in self._rows:
-            self._rows[entity] = self.kg.entity(entity)
-        return self._rows[entity]
+        return self.kg.entity(entity)
 
-    def codes(self, relations: tuple[str, ...]) -> tuple[int, ...]:
-        """Codes of relations by their names, as `KnowledgeGraph.relation_code`; looked up once."""
-        if relations not in self._codes:
-            self._codes[relations] = tuple(map(self.kg.relation_code, relations))
-        return self._codes[relations]
-
+    @cached_method
     def ends_of(self, relation: str) -> np.ndarray:
         """[K] int32, what a relation leads to, ascending; of an inverse relation, its heads."""
-        if relation not in self._ends:
-            inverse, code = divmod(self.kg.relation_code(relation), self.kg.num_relations)
-            rows = self.kg.triples[:, 1] == code
-            self._ends[relation] = distinct(self.kg.triples[rows, 0 if inverse else 2])
-        return self._ends[relation]
+        inverse, code = divmod(self.kg.relation_code(relation), self.kg.num_relations)
+        rows = self.kg.triples[:, 1] == code
+        return distinct(self.kg.triples[rows, 0 if inverse else 2])
 
     def kind_along(self, relations: Sequence[str]) -> str | None:
         """What all these relations lead to: a kind, or None for entities or where they differ."""
@@ -445,12 +435,10 @@ def _in_one_unit(
 
 
 def _parsed(kind: str, text: str):
-    if kind == "date":
-        return as_date(text)
     if kind == "number":
         found = as_number(text)
-        return None if found is None else (found[1], found[0])
-    return as_truth(text)
+        return found and found[::-1]
+    return as_date(text) if kind == "date" else as_truth(text)
 
 
 def _clear_date(text: str, years: bool) -> bool:

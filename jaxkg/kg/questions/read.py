@@ -69,10 +69,7 @@ _SELDOM = ("aliases", "passages")
 
 
 def read_questions(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    answer_field: str | None = None,
+    path: str | os.PathLike[str], *, format: str | None = None, answer_field: str | None = None
 ) -> list[Question]:
     """Read a question file.
 

@@ -33,7 +33,7 @@ _ALIKE = 0.5
 _SAMPLE = 200
 _TOLD = 3
 """Classes that a table is called by, at most."""
-_SHOWN = 3
+_SHOWN = _PLACES = 3
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
 many of these are."""
@@ -111,8 +111,8 @@ class Relational:
             tables += [dataclasses.replace(table, columns=columns)] if columns else []
         return tuple(tables)
 
-    def places(self, node: int, most: int = 3) -> tuple[str, ...]:
-        """Columns that an entity stands in, `table.column`, itself first."""
+    def places(self, node: int) -> tuple[str, ...]:
+        """Columns that an entity stands in, `table.column`, itself first; three at most."""
         columns: dict[str, None] = {}
         into = self._triples[self._triples[:, 2] == node]
         names = {self.kg.relations[r]: into[into[:, 1] == r, 0] for r in set(into[:, 1].tolist())}
@@ -124,7 +124,7 @@ class Relational:
                 heads = names.get(column.path[0], ()) if len(column.path) == 1 else ()
                 if not self._rows(table).isdisjoint(map(int, heads)):
                     columns[f"{table.name}.{column.name}"] = None
-        return tuple(columns)[:most]
+        return tuple(columns)[:_PLACES]
 
     def _rows(self, table: Table) -> frozenset[int]:
         if table.name not in self._sets:
@@ -258,10 +258,6 @@ class Relational:
             column = self._column(_identifier(label, used), path, ends)
             columns[column.name] = column
 
-        def take_above(label: str, path: tuple[str, ...]) -> None:
-            above = Column(_identifier(f"all {label}", used), path, "text", (), False, closure=True)
-            columns[above.name] = above
-
         if any(map(self.kg.has_name, heads[:_SAMPLE].tolist())):
             take(NAME, (), heads.tolist())
         else:
@@ -279,7 +275,8 @@ class Relational:
             label, path = self._label(kinds, relation), (self.kg.relations[relation],)
             take(label, path, ends)
             if path[0] in self._hierarchies:
-                take_above(label, path)
+                name_above = _identifier(f"all {label}", used)
+                columns[name_above] = Column(name_above, path, "text", (), False, closure=True)
             beyond.append((label, path, ends))
         for label, path, ends in beyond:
             own = [end for end in ends if self.schema.headed[end]]
@@ -289,9 +286,8 @@ class Relational:
             for relation, count in onwards.most_common(_MOST_FOLLOWED):
                 if count < _FOLLOWED * len(own):
                     break
-                if self._names(np.array(own), relation):
-                    continue
-                if amount is not None and relation == amount.number:
+                is_amount = amount is not None and relation == amount.number
+                if is_amount or self._names(np.array(own), relation):
                     continue
                 further = self._tails(np.array(own), relation)
                 there = (*path, self.kg.relations[relation])

@@ -23,11 +23,7 @@ _PHRASE, _RARE = 8, 3
 
 
 class Cells:
-    """What stands in columns.
-
-    Args:
-        sets: of the graph.
-    """
+    """What stands in columns."""
 
     def __init__(self, sets: QuerySets) -> None:
         self.sets, self.kg = sets, sets.kg

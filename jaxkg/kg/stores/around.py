@@ -73,7 +73,6 @@ def surroundings(
     """Fetch what lies around some entities, hop by hop.
 
     Args:
-        store: any.
         topics: its entities.
         reach: how far to look.
         questions: that these are the topics of.
@@ -101,7 +100,7 @@ def surroundings(
         reached = np.unique(facts.triples[:, ::2])
         frontier = reached[~np.isin(reached, seen)]
         seen = np.union1d(seen, reached)
-    left = Runs(*(np.concatenate(columns) for columns in zip(*cuts)))
+    left = Runs.joined(cuts)
     troubles = tuple(dict.fromkeys(store.troubles()))
     return Surroundings(tuple(topics), _once(parts), left, full, troubles, counted)
 
@@ -109,14 +108,12 @@ def surroundings(
 def _not_there(runs: Runs, known: np.ndarray) -> Runs:
     """Those runs of which there are more facts than are known."""
     sides = [runs_of_rows(known[:, column], known[:, 1], bool(column)) for column in (0, 2)]
-    there = Runs(*(np.concatenate(columns) for columns in zip(*sides)))
-    key, sought = (
-        runs_of.node << 32 | runs_of.relation << 1 | runs_of.inverse for runs_of in (there, runs)
-    )
-    order = np.argsort(key)
-    place = np.minimum(np.searchsorted(key[order], sought), max(len(key) - 1, 0))
+    there = Runs.joined(sides)
+    key, sought = (some.node << 32 | some.relation << 1 | some.inverse for some in (there, runs))
     if not len(key):
         return runs
+    order = np.argsort(key)
+    place = np.minimum(np.searchsorted(key[order], sought), len(key) - 1)
     size = np.where(key[order][place] == sought, there.size[order][place], 0)
     return runs.take(np.flatnonzero(runs.size > size))
 
@@ -186,25 +183,16 @@ def topic_graph(
     by_name = np.array(sorted(range(len(used)), key=names.__getitem__), np.int64)
     rank = np.zeros(max(schema.num_relations, 1), np.int32)
     rank[used[by_name]] = np.arange(len(used), dtype=np.int32)
-    triples = np.stack(
-        [
-            place[np.searchsorted(nodes, head)],
-            rank[code],
-            place[np.searchsorted(nodes, tail)],
-        ],
-        axis=1,
-    ).astype(np.int32)
+    ends = (place[np.searchsorted(nodes, end)] for end in (head, tail))
+    triples = np.stack([next(ends), rank[code], next(ends)], axis=1).astype(np.int32)
     by_row = np.lexsort(triples.T[::-1])
     rows = nearby.facts.rows[by_row]
     sources = store.sources(rows)
     ids = NameTable.from_names([entities.ids[row] for row in order.tolist()], ascending=True)
     shown = [entities.names[row] for row in order.tolist()]
     aliases = {int(place[row]): also for row, also in entities.aliases.items()}
-    labels = [schema.relation_labels[row] for row in used[by_name].tolist()]
-    others = {
-        place: schema.relation_aliases.get(row, ())
-        for place, row in enumerate(used[by_name].tolist())
-    }
+    relations = used[by_name].tolist()
+    others = {at: schema.relation_aliases.get(row, ()) for at, row in enumerate(relations)}
     mentionable = np.unique(place[np.searchsorted(nodes, topics)])
     return TopicGraph(
         entity_ids=ids,
@@ -213,7 +201,7 @@ def topic_graph(
         triples=np.ascontiguousarray(triples[by_row]),
         aliases=AliasTable.from_mapping(aliases),
         provenance=None if sources is None else NameTable.from_names(sources),
-        relation_labels=tuple(labels),
+        relation_labels=tuple(schema.relation_labels[row] for row in relations),
         relation_aliases=AliasTable.from_mapping(others),
         mentionable=None if nearby.topics is None else mentionable,
         rows=rows,
@@ -251,9 +239,7 @@ def sample_graph(store: Store) -> KnowledgeGraph:
 
 
 def empty_graph(
-    relations: Sequence[str],
-    labels: Sequence[str] = (),
-    aliases: AliasTable | None = None,
+    relations: Sequence[str], labels: Sequence[str] = (), aliases: AliasTable | None = None
 ) -> KnowledgeGraph:
     """A graph of relations and nothing else.
 
@@ -300,7 +286,6 @@ def runs_between(
     """The facts of some relations that lead from these heads, or to these tails.
 
     Args:
-        store: any.
         heads, tails: entities.
         codes: of the store's schema; one of an inverse leads from a tail to a head.
         most: facts of one run; a fact of two runs that are larger is looked up on its own.

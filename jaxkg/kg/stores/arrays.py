@@ -50,11 +50,6 @@ class GraphIndex(NamedTuple):
     labels: LabelIndex
 
 
-def index_of(kg: KnowledgeGraph) -> GraphIndex:
-    """Compute the index of a graph."""
-    return _index(dict(_made(kg)))
-
-
 def _index(arrays: Mapping[str, np.ndarray]) -> GraphIndex:
     back, relation, first, *labels = (arrays[name] for name in _ARRAYS)
     return GraphIndex(back, relation, first, LabelIndex(*labels))
@@ -150,7 +145,7 @@ class ArrayStore:
         self.kg = kg
         self.title = title or "the graph"
         self.sample: KnowledgeGraph | None = None
-        self.index = index or index_of(kg)
+        self.index = index or _index(dict(_made(kg)))
         self.triples = PackedTriples.of(kg.triples, kg.num_entities, kg.num_relations)
         self._hubs: dict[tuple[int, bool], list[tuple[int, int, int]]] = {}
 
@@ -194,7 +189,6 @@ class ArrayStore:
         return schema
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
-        """See `Store`."""
         kg, labels = self.kg, self.index.labels
         return [
             list(kg.entity_ids.rows(name))
@@ -211,7 +205,6 @@ class ArrayStore:
         return self.index.labels.near(text, self._name)
 
     def worded(self, text: str) -> list[int]:
-        """See `Store`."""
         return self.index.labels.worded(text).tolist()
 
     def _name(self, row: int) -> str:
@@ -239,7 +232,6 @@ class ArrayStore:
         return rows.tolist()
 
     def runs(self, nodes: np.ndarray) -> Runs:
-        """See `Store`."""
         parts = []
         for inverse in (False, True):
             start, end = self._span(inverse, nodes)
@@ -255,10 +247,9 @@ class ArrayStore:
             ]
             self._known(np.array([relation for _, relation, _, _ in many], np.int64), inverse)
             parts.append(Runs.of(many))
-        return Runs(*(np.concatenate(columns) for columns in zip(*parts)))
+        return Runs.joined(parts)
 
     def fetch(self, runs: Runs) -> Facts:
-        """See `Store`."""
         parts = [np.empty(0, np.int64)]
         for inverse in (False, True):
             is_side = runs.inverse == inverse
@@ -281,11 +272,9 @@ class ArrayStore:
 
     @property
     def count(self) -> int:
-        """See `Store`."""
         return self.kg.num_triples
 
     def everything(self) -> Facts:
-        """See `Store`."""
         return Facts(self._facts(slice(None)), np.arange(self.kg.num_triples))
 
     def some(self, most: int) -> np.ndarray:
@@ -340,7 +329,6 @@ class ArrayStore:
         return self._hubs[known]
 
     def described(self, nodes: np.ndarray) -> Described:
-        """See `Store`."""
         kg = self.kg
         self._sound(nodes, kg.num_entities, f"{INDEX}/owners.npy")
         ids = kg.entity_ids.take(nodes).tolist()
@@ -353,12 +341,10 @@ class ArrayStore:
         )
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
-        """See `Store`."""
         provenance = self.kg.provenance
         return None if provenance is None else provenance.take(rows).tolist()
 
     def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
-        """See `Store`."""
         return [self.kg.row(triple) >= 0 for triple in triples]
 
     def troubles(self) -> list[str]:

@@ -123,7 +123,6 @@ class ChangedStore:
         return schema
 
     def named(self, names: Sequence[str]) -> list[list[int]]:
-        """See `Store`."""
         return list(map(self._so_named, names, self.base.named(names)))
 
     def _so_named(self, name: str, there: list[int]) -> list[int]:
@@ -138,34 +137,23 @@ class ChangedStore:
         return list(dict.fromkeys([*there, *mine]))
 
     def search(self, texts: Sequence[str]) -> list[list[int]]:
-        """See `Store`."""
         return [
             list(dict.fromkeys([*nodes, *(self._named[row] for row in self._labels.rows(text))]))
             for text, nodes in zip(texts, self.base.search(texts))
         ]
 
     def near(self, text: str) -> list[int]:
-        """See `Store`."""
         mine = [self._named[row] for row in self._labels.near(text, self._surfaces.__getitem__)]
         return list(dict.fromkeys([*self.base.near(text), *mine]))
 
     def worded(self, text: str) -> list[int]:
-        """See `Store`."""
         mine = [self._named[row] for row in self._labels.worded(text).tolist()]
         return list(dict.fromkeys([*self.base.worded(text), *mine]))
 
     def runs(self, nodes: np.ndarray) -> Runs:
-        """See `Store`."""
         old = self.base.runs(nodes[nodes < self.base.kg.num_entities])
-        rows = {
-            (node, code, inverse): size
-            for node, code, inverse, size in zip(
-                old.node.tolist(),
-                self._of_base[old.relation].tolist(),
-                old.inverse.tolist(),
-                old.size.tolist(),
-            )
-        }
+        columns = old._replace(relation=self._of_base[old.relation])
+        rows = {tuple(key): size for *key, size in zip(*(column.tolist() for column in columns))}
         for node in nodes.tolist():
             for code, inverse in self._beside.get(node, ()):
                 rows.setdefault((node, code, inverse), 0)
@@ -173,7 +161,6 @@ class ChangedStore:
         return Runs.of([run for run in sums if run[3]])
 
     def fetch(self, runs: Runs) -> Facts:
-        """See `Store`."""
         code = self._to_base[runs.relation]
         old = np.flatnonzero((runs.node < self.base.kg.num_entities) & (code >= 0))
         facts = self.base.fetch(runs._replace(relation=code).take(old))
@@ -181,9 +168,8 @@ class ChangedStore:
         triples = facts.triples[remaining]
         triples[:, 1] = self._of_base[triples[:, 1]]
         keys = zip(runs.node.tolist(), runs.relation.tolist(), runs.inverse.tolist())
-        mine = np.unique([place for key in keys for place in self._facts.get(key, ())]).astype(
-            np.int64
-        )
+        mine = [place for key in keys for place in self._facts.get(key, ())]
+        mine = np.unique(mine).astype(np.int64)
         return Facts(
             np.concatenate([triples, self._added[mine]]),
             np.concatenate([facts.rows[remaining], self.base.kg.num_triples + mine]),
@@ -191,11 +177,9 @@ class ChangedStore:
 
     @property
     def count(self) -> int:
-        """See `Store`."""
         return self.base.count + len(self._added) - len(self._removed)
 
     def everything(self) -> Facts:
-        """See `Store`."""
         first = self.base.count
         old = np.setdiff1d(np.arange(first), list(self._removed))
         triples = np.asarray(self.base.kg.triples[old], np.int64)
@@ -214,21 +198,20 @@ class ChangedStore:
         return self.base.kg.entity_ids[node] if node < old else self._new[node - old]
 
     def described(self, nodes: np.ndarray) -> Described:
-        """See `Store`."""
         old = nodes < self.base.kg.num_entities
         base = self.base.described(np.where(old, nodes, 0)) if old.any() else None
         ids = [self._id(node) for node in nodes.tolist()]
         names, aliases = [], {}
         for place, id in enumerate(ids):
-            mine = base is not None and bool(old[place])
-            names.append(self.changes.names.get(id, base.names[place] if base and mine else id))
-            also = (*(base.aliases.get(place, ()) if base and mine else ()),)
+            name, also = id, ()
+            if base is not None and old[place]:
+                name, also = base.names[place], base.aliases.get(place, ())
+            names.append(self.changes.names.get(id, name))
             if also := tuple(dict.fromkeys([*also, *self.changes.aliases.get(id, ())])):
                 aliases[place] = also
         return Described(ids, names, aliases)
 
     def sources(self, rows: np.ndarray) -> list[str] | None:
-        """See `Store`."""
         old = rows < self.base.kg.num_triples
         base = self.base.sources(rows[old])
         if base is None and not any(self._sources):
@@ -241,7 +224,6 @@ class ChangedStore:
         ]
 
     def holds(self, triples: Sequence[tuple[str, str, str]]) -> list[bool]:
-        """See `Store`."""
         return [
             fact in self.changes.added or (held and fact not in self.changes.removed)
             for fact, held in zip(triples, self.base.holds(triples))

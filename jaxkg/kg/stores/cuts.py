@@ -35,7 +35,6 @@ def cuts_met(
 
     Args:
         graph: what was fetched.
-        sets: executes query graphs over it.
         queries: what an answer rests on.
         cuts: what was counted and not fetched.
         counted: see `counted_rows`.
@@ -65,7 +64,7 @@ def cuts_met(
                 size = np.ones(len(far), np.int64)
                 beyond.append(Runs(far, code * size, np.full(len(far), inverse), -size))
     parts = [cuts.take(np.flatnonzero(met)), *beyond]
-    return Runs(*(np.concatenate(columns) for columns in zip(*parts))), tuple(everywhere)
+    return Runs.joined(parts), tuple(everywhere)
 
 
 def _steps(sets: QuerySets, node: q.Query) -> Iterator[tuple[np.ndarray | None, str]]:

@@ -196,7 +196,6 @@ class SparqlStore:
 
     @property
     def schema(self) -> KnowledgeGraph:
-        """See `Store`."""
         return self._whole_schema if self.closed else empty_graph(self._names)
 
     @functools.cached_property
@@ -273,7 +272,6 @@ class SparqlStore:
         return {text: list(batch) for text, batch in nodes.items()}
 
     def runs(self, nodes: np.ndarray) -> Runs:
-        """See `Store`."""
         _ = self.closed
         wanted = nodes.tolist()
         partial: dict[int, list[tuple[int, int, bool, int]]] = {}
@@ -296,7 +294,6 @@ class SparqlStore:
         return Runs.of([run for batch in every for run in batch])
 
     def fetch(self, runs: Runs) -> Facts:
-        """See `Store`."""
         if self._held > _FORGET:
             self._facts.clear()
             self._held = 0
@@ -340,7 +337,6 @@ class SparqlStore:
 
     @property
     def count(self) -> int | None:
-        """See `Store`."""
         return sum(self._counts.values()) if self.closed else None
 
     def everything(self) -> Facts:
@@ -376,7 +372,6 @@ class SparqlStore:
             self._troubles.append(f"{self.title} counted {missing:,} facts that it did not send")
 
     def described(self, nodes: np.ndarray) -> Described:
-        """See `Store`."""
         listed = nodes.tolist()
         self._tell(listed)
         ids = [self._ids[node] for node in listed]
@@ -437,12 +432,10 @@ class SparqlStore:
         return [skipped or tuple(fact) in there for skipped, fact in zip(blank, terms)]
 
     def troubles(self) -> list[str]:
-        """See `Store`."""
         troubles, self._troubles = self._troubles, []
         return troubles
 
     def stats(self) -> dict[str, Any]:
-        """See `Store`."""
         labelled, _ = self._answered(self.patterns.labelled()) if self.closed else ([], False)
         counts = sorted(self._counts.items(), key=lambda pair: (-pair[1], pair[0]))
         stats: dict[str, Any] = {

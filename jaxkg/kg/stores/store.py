@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +26,11 @@ class Runs(NamedTuple):
     def take(self, rows: np.ndarray) -> Runs:
         """Some of them."""
         return Runs(*(column[rows] for column in self))
+
+    @classmethod
+    def joined(cls, parts: Iterable[Runs]) -> Runs:
+        """Those of several, end to end."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts)))
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int, bool, int]]) -> Runs:

@@ -85,7 +85,6 @@ def distractor_similarity(
     """Similarities of random query paths to random distractors, with a fresh table per trial.
 
     Args:
-        algebra: any.
         relations: R, size of each table.
         length: hops of query and distractors; the query uses distinct relations.
         distractors: M.

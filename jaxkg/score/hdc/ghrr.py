@@ -96,8 +96,9 @@ def _ghrr(blocks: int, m: int, family: str, reflections: int, layout: str, dtype
         elif family == "householder":
             z = householder_blocks((*shape, blocks), m, reflections, key=key)
         else:
-            z = diagonal_blocks((*shape, blocks), m, key=key)
-        return store(*lay.from_complex(jnp.moveaxis(z, -3, -1)))
+            z = _phasor((*shape, blocks, m, 1), key) * _eye((*shape, blocks), m)
+        z = jnp.moveaxis(z, -3, -1)
+        return store(jnp.real(z), jnp.imag(z))
 
     def identity() -> jax.Array:
         eye = jnp.broadcast_to(jnp.eye(m, dtype=jnp.float32)[:, :, None], (m, m, blocks))
@@ -177,11 +178,6 @@ def householder_blocks(
         projected = jnp.einsum("...ij,...j->...i", block, vk)
         block = block - 2 * projected[..., :, None] * jnp.conj(vk)[..., None, :]
     return block
-
-
-def diagonal_blocks(shape: tuple[int, ...], m: int, *, key: jax.Array) -> jax.Array:
-    """`[*shape, m, m]` complex64: diag(exp(i phi)), phi uniform in [0, 2 pi)."""
-    return _phasor((*shape, m, 1), key) * _eye(shape, m)
 
 
 def _phasor(shape: tuple[int, ...], key: jax.Array) -> jax.Array:

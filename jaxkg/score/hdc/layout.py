@@ -60,10 +60,8 @@ def complex_layout(layout: str, dtype: Any, entry: tuple[int, ...]) -> Layout:
     if dtype != jnp.float32:
         raise JaxkgError(f"there is no complex type of {dtype} parts: use layout='pair'")
 
-    def load_complex(x: jax.Array) -> Pair:
-        return jnp.real(x), jnp.imag(x)
-
-    return Layout(entry, jnp.dtype(jnp.complex64), load_complex, jax.lax.complex)
+    dtype = jnp.dtype(jnp.complex64)
+    return Layout(entry, dtype, lambda x: (jnp.real(x), jnp.imag(x)), jax.lax.complex)
 
 
 def storage_dtype(dtype: Any) -> Any:
@@ -106,8 +104,3 @@ def adjoint(x: Pair) -> Pair:
     """Conjugate transpose of every m x m matrix in `[..., m, m, D]`."""
     real, imag = x
     return jnp.swapaxes(real, -3, -2), -jnp.swapaxes(imag, -3, -2)
-
-
-def from_complex(z: jax.Array) -> Pair:
-    """Split a complex64 array."""
-    return jnp.real(z), jnp.imag(z)

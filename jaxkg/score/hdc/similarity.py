@@ -64,7 +64,6 @@ def query_rows(algebra: Algebra, queries: jax.Array, metric: str = "block") -> j
     """`[B, F]` float32 rows whose dot product with a flattened candidate is the similarity.
 
     Args:
-        algebra: any.
         queries: `[B, *shape]`; bundles are fine.
         metric: "block" (PathHD, Eq. 5) or "flat" (its Alg. 1).
 
@@ -95,7 +94,6 @@ def similarity_matrix(
     """Similarity of every query to every candidate.
 
     Args:
-        algebra: any.
         queries: `[B, *shape]`.
         candidates: `[N, *shape]`, encoded paths (`encode_paths`, `encode_trie`): blocks of the norm
             a symbol's have. Bundles must go through `algebra.normalize` for "block".

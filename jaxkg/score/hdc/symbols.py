@@ -80,7 +80,6 @@ def symbols_at(
     """The symbols of `label_symbols` from their coordinates.
 
     Args:
-        algebra: any.
         coordinates: `[R, G]` from `label_coordinates`.
         groups, key: see `label_symbols`.
 
@@ -106,7 +105,6 @@ def project_text(algebra: Algebra, vectors: jax.Array, *, key: jax.Array) -> jax
     with relations, give both to `label_symbols` with one key.
 
     Args:
-        algebra: any.
         vectors: `[B, E]` sentence vectors.
         key: of P.
 
@@ -125,7 +123,6 @@ def encode(algebra: Algebra, symbols: jax.Array, valid: jax.Array | None = None)
     is done for the others only.
 
     Args:
-        algebra: any.
         symbols: `[L, *shape]`, in order.
         valid: `[L]` bool, False leaves a position out; all True if None.
 
@@ -147,7 +144,6 @@ def encode_paths(algebra: Algebra, table: jax.Array, paths: jax.Array) -> jax.Ar
     """Encode relation paths given as rows of indices.
 
     Args:
-        algebra: any.
         table: `[R, *shape]` symbols of the relations.
         paths: `[N, L]` int32, NULL past a path's end.
 
@@ -170,7 +166,6 @@ def encode_bundle(
     of the bundle with a path is the weighted sum of the plans' similarities to it.
 
     Args:
-        algebra: any.
         table: `[R, *shape]`.
         paths: `[P, L]` int32, NULL past a path's end.
         weights: `[P]` float; 0 for padding.

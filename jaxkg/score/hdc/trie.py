@@ -81,7 +81,6 @@ def encode_trie(algebra: Algebra, table: jax.Array, trie: Trie) -> jax.Array:
     them with `similarity_matrix`. Works for every algebra.
 
     Args:
-        algebra: any.
         table: `[R, *shape]`.
         trie: of the paths.
 

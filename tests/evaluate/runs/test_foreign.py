@@ -120,9 +120,7 @@ def test_hypergraphrag_tags(write, generation, reply):
 
 def test_every_definition_side_by_side(write):
     path = write(
-        rog("1", "Paris\nRome", "Paris"),
-        rog("2", "Ann and Bob", "Ann", "Bob"),
-        rog("3", "", "Cid"),
+        rog("1", "Paris\nRome", "Paris"), rog("2", "Ann and Bob", "Ann", "Bob"), rog("3", "", "Cid")
     )
     scores = score_predictions(path, aliases={"Cid": ["El Cid"]})
     found = {name: estimate.value for name, estimate in scores.as_published.items()}

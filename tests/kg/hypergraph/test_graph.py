@@ -15,12 +15,7 @@ from jaxkg.kg.hypergraph.graph import (
     open_hypergraph,
     save_hypergraph,
 )
-from jaxkg.kg.hypergraph.read import (
-    hypergraph_of,
-    read_hyperedges,
-    read_nary,
-    read_openie,
-)
+from jaxkg.kg.hypergraph.read import hypergraph_of, read_hyperedges, read_nary, read_openie
 
 CHUNKS = [Chunk("c1", "Alien", "Alien is by Scott."), Chunk("c2", "Scott", "Born in England.")]
 EDGES = [
@@ -118,12 +113,12 @@ def test_bad_edits_are_refused(graph):
 def test_n_ary_facts_are_read(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("tv.show\ta\tb\tc\ninstance7\tborn\ta\td\n\n")
-    graph = read_nary(path, names={"a": "Ann"})
+    graph = read_nary(path)
     assert [graph.hyperedge(row) for row in range(2)] == [
         Hyperedge("tv.show", ("a", "b", "c"), "relation"),
         Hyperedge("born", ("a", "d"), "relation"),
     ]
-    assert graph.tell(1) == "born: Ann; d"
+    assert graph.tell(1) == "born: a; d"
     path.write_text("alone\n")
     with pytest.raises(JaxkgError, match=r"train\.txt:1: not a fact"):
         read_nary(path)

@@ -10,28 +10,9 @@ from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
 
 FILMS = [
-    "Heat",
-    "It",
-    "Who",
-    "Movies",
-    "The Film",
-    "Her",
-    "In Time",
-    "Time Out",
-    "The Matrix",
-    "The Matrix Reloaded",
-    "You Belong to Me",
-    "Up",
-    "Up!",
-    "Amélie",
-    "1984",
-    "2011",
-    "Kill Bill: Vol. 2",
-    "Airplane!",
-    "$",
-    "M",
-    "Straße",
-    "英雄",
+    *("Heat", "It", "Who", "Movies", "The Film", "Her", "In Time", "Time Out", "The Matrix"),
+    *("The Matrix Reloaded", "You Belong to Me", "Up", "Up!", "Amélie", "1984", "2011"),
+    *("Kill Bill: Vol. 2", "Airplane!", "$", "M", "Straße", "英雄"),
 ]
 TAGS = ["police", "film", "director", "about", "actors", "rocky"]
 PEOPLE = ["Michael Mann", "Laura", "Laura Harring", "Rocky", "Carl Mann", "Carl Bann"]

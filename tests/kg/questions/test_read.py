@@ -3,12 +3,7 @@ import json
 import pytest
 
 from jaxkg.errors import JaxkgError
-from jaxkg.kg.questions.read import (
-    read_questions,
-    split_brackets,
-    split_questions,
-    write_questions,
-)
+from jaxkg.kg.questions.read import read_questions, split_brackets, split_questions, write_questions
 from jaxkg.records import Question
 
 

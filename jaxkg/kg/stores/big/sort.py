@@ -18,11 +18,7 @@ from jaxkg.kg.triples import PackedTriples, offset_width, relation_width
 from jaxkg.words import relation_words
 
 _ROWS = 1 << 20
-SORTED = {
-    "entities": "numbering entities",
-    "triples": "sorting facts",
-    "others": "sorting names",
-}
+SORTED = {"entities": "numbering entities", "triples": "sorting facts", "others": "sorting names"}
 """What has ended once DuckDB has a table, in order."""
 
 _BYTES_A_FACT = 64
