@@ -53,18 +53,15 @@ def choose_patterns(
 
     Reference: PathHD, Appendix K.
     """
+    system = Message("system", prompts.REFINE_SYSTEM.format(most=most))
+
+    def user(each: Unrefined) -> Message:
+        question, patterns = block([each.question], "question"), numbered(each.patterns)
+        return Message("user", prompts.REFINE_USER.format(question=question, patterns=patterns))
+
     prompted = [
         Prompted(
-            messages=(
-                Message("system", prompts.REFINE_SYSTEM.format(most=most)),
-                Message(
-                    "user",
-                    prompts.REFINE_USER.format(
-                        question=block([each.question], "question"),
-                        patterns=numbered(each.patterns),
-                    ),
-                ),
-            ),
+            messages=(system, user(each)),
             schema=PatternReply,
             form=prompts.REFINE_FORM,
             question=each.question_id or each.question,

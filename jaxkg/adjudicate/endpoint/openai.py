@@ -21,12 +21,7 @@ from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.wire.deadline import LARGEST_REPLY, Deadline, Overdue, TooLarge
-from jaxkg.wire.redact import (
-    Secrets,
-    checked_base_url,
-    checked_key,
-    secret_segments,
-)
+from jaxkg.wire.redact import Secrets, checked_base_url, checked_key, secret_segments
 from jaxkg.wire.retry import Backoff, Fault, from_status
 from jaxkg.words import one_line
 
@@ -127,7 +122,19 @@ class OpenAIBackend(Closing):
         self._given_concurrency = concurrency
         self._backoff = backoff or Backoff()
         self._deadline = Deadline(timeout)
-        self._client = _client(address, key or _STAND_IN_KEY, headers, timeout, self._deadline)
+        import openai  # half a second: only for those who talk to a model
+
+        http = openai.DefaultHttpxClient(max_redirects=_REDIRECTS)
+        self._deadline.watch(http)
+        self._client = openai.OpenAI(
+            base_url=address,
+            api_key=key or _STAND_IN_KEY,
+            # A packed reply cannot be bounded before it is unpacked.
+            default_headers={"Accept-Encoding": "identity", **headers},
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
+        )
         self._finalizer = weakref.finalize(self, self._client.close)
         self._first = threading.Lock()
         self._scouted = threading.Event()
@@ -186,12 +193,9 @@ class OpenAIBackend(Closing):
         def work(place: int) -> None:
             with self.width:
                 reason = admit(place) if admit else None
-                if reason is None:
-                    reply = self._ask(requests[place], stop)
-                else:
-                    reply = Reply.held_back(reason)
+                reply = Reply.held_back(reason) if reason else self._ask(requests[place], stop)
             replies[place] = reply
-            if on_reply is not None:
+            if on_reply:
                 with telling:
                     on_reply(place, reply)
 
@@ -230,14 +234,13 @@ class OpenAIBackend(Closing):
 
     def _ask(self, request: Request, stop: threading.Event) -> Reply:
         """One request; the first with a schema goes alone, to learn whether schemas are taken."""
-        if request.schema is None or self._scouted.is_set():
-            return self._attempts(request, stop)
-        if self._first.acquire(blocking=False):
-            try:
-                return self._attempts(request, stop)
-            finally:
-                self._scouted.set()
-        self._scouted.wait()
+        if request.schema is not None and not self._scouted.is_set():
+            if self._first.acquire(blocking=False):
+                try:
+                    return self._attempts(request, stop)
+                finally:
+                    self._scouted.set()
+            self._scouted.wait()
         return self._attempts(request, stop)
 
     def _attempts(self, request: Request, stop: threading.Event) -> Reply:
@@ -333,28 +336,6 @@ class OpenAIBackend(Closing):
 def _too_large(error: TooLarge) -> Fault:
     larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
     return Fault("protocol", str(error) or larger)
-
-
-def _client(
-    base_url: str,
-    key: str,
-    headers: Mapping[str, str],
-    timeout: float,
-    deadline: Deadline,
-) -> openai.OpenAI:
-    import openai  # half a second: only for those who talk to a model
-
-    http = openai.DefaultHttpxClient(max_redirects=_REDIRECTS)
-    deadline.watch(http)
-    return openai.OpenAI(
-        base_url=base_url,
-        api_key=key,
-        # A packed reply cannot be bounded before it is unpacked.
-        default_headers={"Accept-Encoding": "identity", **headers},
-        timeout=timeout,
-        max_retries=0,
-        http_client=http,
-    )
 
 
 def _complaint(error: openai.APIStatusError) -> str:
