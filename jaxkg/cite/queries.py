@@ -50,7 +50,11 @@ class _Cited:
 
     def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Ids of the walks behind one entity, and along a path from it."""
-        candidates = [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
+        return self._numbered(
+            [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
+        )
+
+    def _numbered(self, candidates: Sequence[_Walk]) -> tuple[str, ...]:
         walks = dict.fromkeys(walk for walk in candidates if walk)
         return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
 
@@ -71,7 +75,10 @@ class _Cited:
         if isinstance(derived.query, q.Quantifier):
             return [*self.walks(parts[0], node), *self._quantified(derived, node)]
         if isinstance(derived.query, q.Where | q.Extreme):
-            return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
+            behind = self.walks(parts[0], node)
+            if own or derived.query.by != "count":
+                return [*behind, own] if own else behind
+            return behind + self.onwards(node, derived.query.path)
         if own:
             if isinstance(derived.query, q.Step) and derived.query.closure:
                 own = self._whole(derived, own)
@@ -99,13 +106,6 @@ class _Cited:
             assert derived.steps is not None
             walk = (int(derived.steps[np.searchsorted(derived.nodes, start), 0]), *walk)
         return walk
-
-    def _counted(self, derived: Derived, node: int) -> list[_Walk]:
-        """One walk to everything that a condition or an order counted, while there is room."""
-        query = derived.query
-        if not isinstance(query, q.Where | q.Extreme) or query.by != "count":
-            return []
-        return self.onwards(node, query.path)
 
     def _quantified(self, derived: Derived, node: int) -> list[_Walk]:
         """Walks to the ends that are in the set, and why they are; also to others that count."""
@@ -140,12 +140,10 @@ class _Cited:
             candidates += (w for w in self.onwards(member, query.per) if self._end(w) == row.key)
             for column in query.columns:
                 candidates += self.onwards(member, column.path) if column.path else ()
-        walks = dict.fromkeys(walk for walk in candidates if walk)
-        return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
+        return self._numbered(candidates)
 
     def _end(self, walk: _Walk) -> int:
-        head, _, tail = self.sets.kg.triples[walk[-1] >> 1].tolist()
-        return head if walk[-1] & 1 else tail
+        return self._start(walk[-1] ^ 1)
 
     def paths(self) -> tuple[SupportingPath, ...]:
         """All walks cited so far."""
