@@ -146,7 +146,8 @@ class Cache(Wrapper):
         unread: set[str] = set()  # of them, those with a reply that cannot be read
         for index, key in enumerate(keys):
             hit = stored.get(key)
-            if self._to_retry(requests[index], key, hit):
+            again = self._retry and key not in self._retried
+            if again and hit and hit.error is None and not _readable(requests[index], hit):
                 unread.add(key)
             if hit is None or hit.error is not None or key in unread:
                 places.setdefault(key, []).append(index)
@@ -204,11 +205,6 @@ class Cache(Wrapper):
         self.store.close()
         if self._claims:
             self._claims.close()
-
-    def _to_retry(self, request: Request, key: str, hit: Reply | None) -> bool:
-        if not self._retry or key in self._retried or hit is None or hit.error is not None:
-            return False
-        return not _readable(request, hit)
 
 
 def _readable(request: Request, reply: Reply) -> bool:
