@@ -61,6 +61,11 @@ def arrows(text: str) -> str:
     return text.replace("]-›(", "]->(")
 
 
+def cut(text: str, most: int) -> str:
+    """A text of so many characters at most; what is cut off is marked."""
+    return text if len(text) <= most else f"{text[:most]} […]"
+
+
 def document(text: str) -> str:
     """A passage between tags; its line breaks are kept, its tags are not."""
     return block(text.splitlines())

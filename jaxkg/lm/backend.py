@@ -105,11 +105,7 @@ class LocalLM(Closing):
         return self._batch_size
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order; `seconds` are those of the batch it was part of."""
         replies: list[Reply] = []

@@ -100,11 +100,7 @@ class Budget(Wrapper):
         self._ratio = 1.0  # the most that an endpoint counted of a prompt, to what was estimated
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order, or the error "budget"."""
         pledges: dict[int, _Load] = {}

@@ -131,11 +131,7 @@ class Cache(Wrapper):
         self._claims = None if free else Claims(f"{self.store.path}.lock")
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order, stored or new."""
         asked = [request.asked(self.model) for request in requests]
@@ -232,11 +228,7 @@ class Replay(Closing):
         self._context = int(noted) if noted and noted.isdecimal() else None
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """The recorded replies, in order.
 

@@ -21,7 +21,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.prompts import DATA_RULE, block, line
+from jaxkg.adjudicate.prompts import DATA_RULE, block, cut, line
 from jaxkg.adjudicate.requests import Message, Reply, Request
 from jaxkg.records import OtherReading, Usage
 from jaxkg.wire.retry import FailureKind
@@ -266,9 +266,5 @@ def _outside(most: int, reply: ReadingReply) -> str | None:
 def _told(reading: OtherReading) -> str:
     """A reading in words, and what it answers."""
     more = f"; and {reading.more:,} more" if reading.more else ""
-    shown = _cut("; ".join(map(line, reading.preview))) + more
-    return f"{_cut(line(reading.reading))}: {shown}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} […]"
+    shown = cut("; ".join(map(line, reading.preview)), _LONGEST) + more
+    return f"{cut(line(reading.reading), _LONGEST)}: {shown}"

@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Prompted
 from jaxkg.adjudicate.calls import prompts_proh as words
-from jaxkg.adjudicate.prompts import block, document, numbered
+from jaxkg.adjudicate.prompts import block, cut, document, numbered
 from jaxkg.adjudicate.reading.dag import MOST_SUBQUESTIONS, ReasoningDag, SubQuestion
 from jaxkg.adjudicate.requests import Message
 
@@ -182,8 +182,8 @@ def step_answer(
 ) -> Prompted[StepAnswer]:
     """Ask a sub-question, given a path, its entities' descriptions and its chunks."""
     described = f"\n\nThings in them:\n{block(entities)}" if entities else ""
-    cut = (t if len(t) <= _LONGEST_PASSAGE else f"{t[:_LONGEST_PASSAGE]} […]" for t in passages)
-    read = "".join(f"\n\nPassage:\n{document(text)}" for text in cut)
+    shown = (document(cut(text, _LONGEST_PASSAGE)) for text in passages)
+    read = "".join(f"\n\nPassage:\n{text}" for text in shown)
     data = {"facts": block(facts), "entities": described, "passages": read}
     texts = words.STEP_SYSTEM, words.STEP_USER
     return _prompted(texts, question, data, StepAnswer, "retrieve", tokens=64)

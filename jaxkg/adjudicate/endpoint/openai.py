@@ -174,11 +174,7 @@ class OpenAIBackend(Closing):
         return Width(min(_WIDEST, self.capacity.slots or 1) if here else _WIDEST)
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order; failures are replies too.
 
