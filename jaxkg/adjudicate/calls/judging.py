@@ -109,12 +109,8 @@ def judge_answers(backend: Backend, asked: Sequence[Answered], *, repair: bool =
     """Let a language model judge answers, one call for each; a question without one costs none.
 
     A call that fails or is held back, a reply that cannot be read, lacks a dimension or leaves
-    0 to 10 is no judgement: the question is in `unjudged` with the reason.
-
-    Args:
-        backend: the judge.
-        asked: questions of different ids.
-        repair: allow one more call for a reply that cannot be read.
+    0 to 10 is no judgement: the question is in `unjudged` with the reason. The questions have
+    different ids.
 
     Raises:
         JaxkgError: what the backend raises; never for a failed call.

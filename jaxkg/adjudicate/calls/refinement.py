@@ -41,12 +41,7 @@ class Unrefined(NamedTuple):
 def choose_patterns(
     backend: Backend, asked: Sequence[Unrefined], *, most: int
 ) -> list[Outcome[PatternReply]]:
-    """Let a language model choose the patterns that a question means, exactly one call a question.
-
-    Args:
-        backend: who answers.
-        asked: questions with their candidates.
-        most: patterns wanted of each.
+    """Let a language model choose the `most` patterns that a question means, exactly one call each.
 
     Returns:
         One outcome per question, in order; a number may be of no pattern.
