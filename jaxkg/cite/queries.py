@@ -48,11 +48,15 @@ class _Cited:
         self.timeless = 0
         self._known: dict[tuple[int, tuple[str, ...]], list[_Walk]] = {}
 
-    def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Ids of the walks behind one entity, and along a path from it."""
-        return self._numbered(
-            [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
-        )
+    def cite(
+        self, derived: Derived, nodes: Sequence[int], path: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """Ids of the walks behind entities, and along a path from them."""
+        walks: list[_Walk] = []
+        for node in nodes:
+            walks += self.walks(derived, node)
+            walks += self.onwards(node, path) if path else ()
+        return self._numbered(walks)
 
     def _numbered(self, candidates: Sequence[_Walk]) -> tuple[str, ...]:
         walks = dict.fromkeys(walk for walk in candidates if walk)
@@ -151,11 +155,9 @@ class _Cited:
         steps = np.full((len(self.ids), longest), -1, np.int64)
         for row, walk in enumerate(self.ids):
             steps[row, : len(walk)] = walk
-        triples = np.where(steps < 0, -1, steps >> 1)
         inverse = (steps >= 0) & (steps & 1).astype(bool)
-        scores = [_SCORE] * len(steps)
-        kg = self.sets.kg
-        return tuple(cite_paths(kg, triples, inverse, ids=list(self.ids.values()), scores=scores))
+        ids, scores = list(self.ids.values()), [_SCORE] * len(steps)
+        return tuple(cite_paths(self.sets.kg, steps >> 1, inverse, ids=ids, scores=scores))
 
 
 def _holds(derived: Derived, node: int) -> bool:
@@ -199,7 +201,7 @@ def query_answer(
     if result.kind == "entities":
         kind = value_kind(sets.values, query) or "entity"
         for place, row in enumerate(rows):
-            ids = cited.cite(result.derived[0], row) if place < most else ()
+            ids = cited.cite(result.derived[0], [row]) if place < most else ()
             entities.append(RankedEntity(kg.entity_ids[row], kg.name(row), _SCORE, ids, kind))
         notes += _too_many(len(rows), most)
         notes += _runner_up(cited, query, result)
@@ -233,8 +235,8 @@ def query_answer(
             notes += _too_many(longest, most)
     elif isinstance(query, q.Total):
         if rows:
-            of, path = result.derived[0], query.path
-            ids = tuple(dict.fromkeys(i for row in rows[:most] for i in cited.cite(of, row, path)))
+            of = result.derived[0]
+            ids = cited.cite(of, rows[:most], query.path)
             entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "total"))
             notes += _too_many(len(rows), most)
             if lacking := len(of.nodes) - len(rows):
@@ -242,8 +244,7 @@ def query_answer(
         else:
             abstained = f"the graph holds no number to add up: {reading}"
     else:
-        shown = rows[:most] if result.kind == "number" else rows[:1]
-        ids = tuple(dict.fromkeys(i for row in shown for i in cited.cite(result.derived[0], row)))
+        ids = cited.cite(result.derived[0], rows[: most if result.kind == "number" else 1])
         kind = "count" if result.kind == "number" else "truth"
         entities.append(RankedEntity(result.words, result.words, _SCORE, ids, kind))
         if result.kind == "number":
@@ -298,7 +299,7 @@ def _runner_up(cited: _Cited, query: q.Query, result: Result) -> list[str]:
     if not others:
         return ["there is no runner-up"]
     row = others[0]
-    ids = ", ".join(cited.cite(derived, row))
+    ids = ", ".join(cited.cite(derived, [row]))
     kg = cited.sets.kg
     note = f"runner-up: {shortened(kg.name(row))}"
     place = int(np.searchsorted(derived.nodes, row))
@@ -321,7 +322,7 @@ def _both(
             kind = value_kind(values, side) or "entity"
             rows = rows[values.keys_of(kind)[0][rows] != NONE][:1]
         longest = max(longest, len(rows))
-        ids += [i for row in rows[:most].tolist() for i in cited.cite(derived, row)]
+        ids += cited.cite(derived, rows[:most].tolist())
     return tuple(dict.fromkeys(ids)), longest
 
 
@@ -340,7 +341,7 @@ def _compared(
                 return (), say(kg, side)
     pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
     rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
-    ids = [i for side, of in zip(rows, both) for row in side for i in cited.cite(of, row)]
+    ids = [i for side, of in zip(rows, both) for i in cited.cite(of, side)]
     return tuple(dict.fromkeys(ids)), ""
 
 
