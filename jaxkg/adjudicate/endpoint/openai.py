@@ -289,10 +289,6 @@ class OpenAIBackend(Closing):
             # The generic call: the typed one spends a third of its time re-checking the request
             # against every variant of every field.
             text = self._client.post("/chat/completions", body=body, cast_to=str)
-        except (Overdue, openai.APITimeoutError):
-            return self._late()
-        except TooLarge as error:
-            return _too_large(error)
         except openai.APIStatusError as error:
             return from_status(
                 error.status_code,
@@ -300,8 +296,9 @@ class OpenAIBackend(Closing):
                 code=error.code,
                 headers=error.response.headers,
             )
-        except openai.APIConnectionError as error:
-            return self._unconnected(error.__cause__ or error)
+        except (Overdue, TooLarge, openai.APIConnectionError) as error:
+            late = isinstance(error, openai.APITimeoutError)
+            return self._unconnected(Overdue() if late else error.__cause__ or error)
         except openai.OpenAIError as error:
             return Fault("protocol", self._told(str(error)))
         except UnicodeEncodeError:
@@ -312,9 +309,10 @@ class OpenAIBackend(Closing):
     def _unconnected(self, cause: BaseException) -> Fault:
         """What kept a request from its reply."""
         if isinstance(cause, Overdue):
-            return self._late()
+            return Fault("timeout", f"silent for {self._timeout:g} s", again=True)
         if isinstance(cause, TooLarge):
-            return _too_large(cause)
+            larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
+            return Fault("protocol", str(cause) or larger)
         kind = type(cause).__name__
         detail = f"{self.base_url}: {self._told(str(cause) or kind)}"
         if kind in _HOPELESS:
@@ -324,14 +322,6 @@ class OpenAIBackend(Closing):
     def _told(self, words: str) -> str:
         """What somebody else wrote, fit to be shown: on one line, no key in it, not too long."""
         return one_line(self._secrets.hide(words))[:_LONGEST_COMPLAINT]
-
-    def _late(self) -> Fault:
-        return Fault("timeout", f"silent for {self._timeout:g} s", again=True)
-
-
-def _too_large(error: TooLarge) -> Fault:
-    larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
-    return Fault("protocol", str(error) or larger)
 
 
 def _complaint(error: openai.APIStatusError) -> str:
