@@ -128,7 +128,7 @@ class _Service:
         self.meters = Meters()
         self.ready = False
         self.looked_through = gc.get_threshold()[0]
-        self.gatherer: Gatherer | None = None
+        self.gatherer: Gatherer  # from the start on
         # Of all batches together: half of the queue is for whoever asks one question.
         self.places = asyncio.Semaphore(max(1, self.limits.queue // 2))
 
@@ -199,7 +199,6 @@ class _Service:
 
     async def _tried_out(self, questions: Sequence[Question]) -> list[Answer]:
         """Answers that take no place in the queue; none where they fail, which the log tells."""
-        assert self.gatherer is not None
         try:
             return await self.gatherer.together(questions)
         except Exception as error:  # noqa: BLE001 - the service gets ready, whatever fails
@@ -287,7 +286,6 @@ class _Service:
 
     async def metrics(self, request: Request) -> Response:
         """Counts for Prometheus."""
-        assert self.gatherer is not None
         return PlainTextResponse(self.meters.text(self.gatherer.load, len(self.gatherer)))
 
     async def openapi(self, request: Request) -> Response:
@@ -317,7 +315,6 @@ class _Service:
         self, question: Question, request: Request | None = None, batch: int | None = None
     ) -> Answer:
         """The answer, unless it takes too long, or its caller is known and leaves before."""
-        assert self.gatherer is not None
         begun = time.perf_counter()
         if self.log_questions:
             log.info("question %s", json.dumps(question.text))

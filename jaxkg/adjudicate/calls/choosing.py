@@ -191,14 +191,13 @@ def _by_list(backend: Backend, asked: Sequence[Asked], seed: int, repair: bool) 
     """A vote, or two, for one reading of a list."""
     orders = [_shuffled(each, seed) for each in asked]
     first = ask(backend, [_listed(*pair) for pair in zip(asked, orders)], repair=repair)
-    again = [
-        place
+    back = {
+        place: order[::-1]
         for place, (outcome, order) in enumerate(zip(first, orders))
         if outcome.value is not None and (order[0] == 0 or _picked(outcome, order) != 0)
-    ]
-    back = {place: orders[place][::-1] for place in again}
-    second = ask(backend, [_listed(asked[place], back[place]) for place in again], repair=repair)
-    told = dict(zip(again, second))
+    }
+    again = [_listed(asked[place], order) for place, order in back.items()]
+    told = dict(zip(back, ask(backend, again, repair=repair)))
     return [
         _voted(len(each.readings), outcome, order, told.get(place), back.get(place, []))
         for place, (each, outcome, order) in enumerate(zip(asked, first, orders))

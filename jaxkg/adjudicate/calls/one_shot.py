@@ -372,14 +372,11 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
     came = {} if answer.query is None else {each.entity: each for each in answer.entities}
     names = {entity: name for offer in offers for entity, name in offer.names.items()}
     candidates = Candidates(names.items())
-    chosen: dict[str, None] = {}
     refused: dict[str, None] = {}
-    every = not any(folded(name) != _ALL or candidates.find(name) for name in reply.answers)
-    named = [
-        name
-        for name in reply.answers
-        if not every and (folded(name) not in _NO_ANSWER or candidates.find(name))
-    ]
+    every = all(folded(name) == _ALL and not candidates.find(name) for name in reply.answers)
+    chosen = dict.fromkeys(support if every else ())
+    said = () if every else reply.answers
+    named = [name for name in said if folded(name) not in _NO_ANSWER or candidates.find(name)]
     for name in named:
         found, missing = candidates.find_all(name)
         dropped += missing
@@ -388,8 +385,6 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
         chosen.update(dict.fromkeys(supported))
         if not supported:
             refused.update(dict.fromkeys(names[entity] for entity in found))
-    if every:
-        chosen.update(dict.fromkeys(support))
     abstained = None
     if not chosen:
         abstained = (
