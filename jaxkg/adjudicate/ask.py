@@ -63,11 +63,12 @@ def cut_to(
     >>> cut_to((Message("user", said),), 40)[0][0].content.splitlines()[-3:]
     ['16', '… and 83 more not shown', '</data>']
     """
-    excess = BYTES_PER_TOKEN * (most_tokens(messages, form) - tokens)
-    *before, last = messages
-    text, gone = last.content, 0
-    while excess > 0 and (blocks := list(_BLOCK.finditer(text))):
-        block = max(blocks, key=lambda match: len(match.group()))
+    gone = 0
+    while (excess := BYTES_PER_TOKEN * (most_tokens(messages, form) - tokens)) > 0:
+        *before, last = messages
+        block = max(_BLOCK.finditer(last.content), key=lambda match: len(match[0]), default=None)
+        if block is None:
+            break
         lines = block.group().split("\n")
         hidden = 0
         if lines[-1].startswith("… and ") and (told := re.search(r"[\d,]+", lines[-1])):
@@ -88,10 +89,9 @@ def cut_to(
             gone += 1
             more = [f"… and {hidden:,} more not shown"] if hidden else []
             lines = [f"{lines[0][:most]} […]", *more]
-        text = text[: block.start()] + "\n".join(lines) + text[block.end() :]
-        cut = (*before, dataclasses.replace(last, content=text))
-        excess = BYTES_PER_TOKEN * (most_tokens(cut, form) - tokens)
-    return ((*before, dataclasses.replace(last, content=text)), gone) if gone else (messages, 0)
+        text = last.content[: block.start()] + "\n".join(lines) + last.content[block.end() :]
+        messages = (*before, dataclasses.replace(last, content=text))
+    return messages, gone
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -136,16 +136,13 @@ class Prompted(Generic[T]):
 
     def request(self) -> Request:
         """The request that is sent."""
-        schema = strict_schema(self.schema)
-        if self.offered or self.patterns or self.most or self.reason:
-            without = [self.reason] if self.reason else []
-            schema = bounded(
-                schema,
-                offered=self.offered,
-                most=self.most,
-                without=without,
-                patterns=self.patterns,
-            )
+        schema = bounded(
+            strict_schema(self.schema),
+            offered=self.offered,
+            most=self.most,
+            without=[self.reason] if self.reason else [],
+            patterns=self.patterns,
+        )
         return Request(
             messages=self.messages,
             schema=schema,
@@ -306,11 +303,10 @@ def _read(prompted: Prompted[T], replies: tuple[Reply, ...]) -> Outcome[T]:
 def _repairs(outcomes: Sequence[Outcome[T]], requests: Sequence[Request]) -> dict[int, Request]:
     """The repair calls, by place in the batch: the chat so far, what came, and what is wrong."""
     again: dict[int, Request] = {}
-    for index, outcome in enumerate(outcomes):
+    for index, (outcome, request) in enumerate(zip(outcomes, requests)):
         if outcome.error != "unparsed":
             continue
-        request, reply = requests[index], outcome.replies[0]
-        limit = request.max_tokens
+        reply, limit = outcome.replies[0], request.max_tokens
         if limit is not None and reply.finish == "length":
             limit *= 2  # the same limit would cut the same reply at the same place
         again[index] = dataclasses.replace(

@@ -77,11 +77,7 @@ class Backend(Protocol):
         ...
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order.
 
@@ -164,11 +160,7 @@ class Wrapper(_Block):
         return self.inner.at_once
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order, each noted as it comes."""
 

@@ -14,12 +14,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from jaxkg.errors import JaxkgError
-
 _ANGLES = str.maketrans({"<": "‹", ">": "›", "＜": "‹", "＞": "›", "﹤": "‹", "﹥": "›"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
 _SPACES = re.compile(r"\s+")
-_TAG = re.compile(r"[a-z]+")
 
 
 def line(text: str) -> str:
@@ -45,7 +42,7 @@ def block(items: Iterable[str], tag: str = "data") -> str:
         Ronin
         </data>
     """
-    return _wrap((line(item) for item in items), tag)
+    return "\n".join([f"<{tag}>", *map(line, items), f"</{tag}>"])
 
 
 def numbered(items: Iterable[str]) -> str:
@@ -64,15 +61,14 @@ def arrows(text: str) -> str:
     return text.replace("]-›(", "]->(")
 
 
-def document(text: str, tag: str = "data") -> str:
+def cut(text: str, most: int) -> str:
+    """A text of so many characters at most; what is cut off is marked."""
+    return text if len(text) <= most else f"{text[:most]} […]"
+
+
+def document(text: str) -> str:
     """A passage between tags; its line breaks are kept, its tags are not."""
-    return _wrap((line(part) for part in text.splitlines()), tag)
-
-
-def _wrap(lines: Iterable[str], tag: str) -> str:
-    if not _TAG.fullmatch(tag):
-        raise JaxkgError(f"a tag is made of small letters, not {tag!r}")
-    return "\n".join([f"<{tag}>", *lines, f"</{tag}>"])
+    return block(text.splitlines())
 
 
 def _visible(text: str) -> str:

@@ -141,13 +141,13 @@ class Reply:
         return cls(error="budget", detail=reason, attempts=0)
 
 
-Admit: TypeAlias = Callable[[int], str | None]
+Admit: TypeAlias = Callable[[int], str | None] | None
 """Asked just before the request at this place of the batch is sent; a string is the reason not to
-send it."""
+send it. None sends all."""
 
-OnReply: TypeAlias = Callable[[int, Reply], None]
+OnReply: TypeAlias = Callable[[int, Reply], None] | None
 """Told each reply as it arrives, with its place in the batch; may run on another thread. What it
-raises ends the batch."""
+raises ends the batch. None for nobody."""
 
 
 def digest(asked: str) -> str:

@@ -13,6 +13,7 @@ Value = TypeVar("Value")
 
 Steps: TypeAlias = Generator[Sequence[Prompted[Any]], list[Outcome[Any]], Value]
 """Yields prompts and is sent their outcomes, as often as it likes; what it returns is its value."""
+_Live: TypeAlias = dict[int, tuple[Steps[Value], Sequence[Prompted[Any]]]]
 
 
 def in_rounds(
@@ -37,7 +38,7 @@ def in_rounds(
         JaxkgError: what the backend or a line raises.
     """
     arriving = enumerate(lines)
-    live: dict[int, tuple[Steps[Value], Sequence[Prompted[Any]]]] = {}
+    live: _Live[Value] = {}
     heard = False
     while True:
         begun = False
@@ -59,10 +60,7 @@ def in_rounds(
 
 
 def _advanced(
-    live: dict[int, tuple[Steps[Value], Sequence[Prompted[Any]]]],
-    place: int,
-    line: Steps[Value],
-    told: list[Outcome[Any]] | None,
+    live: _Live[Value], place: int, line: Steps[Value], told: list[Outcome[Any]] | None
 ) -> Iterator[tuple[int, Value]]:
     """Take a line one step further; yields where it ends."""
     try:
@@ -73,9 +71,7 @@ def _advanced(
         yield place, end.value
 
 
-def _apart(
-    backend: Backend, live: dict[int, tuple[Steps[Value], Sequence[Prompted[Any]]]]
-) -> list[int]:
+def _apart(backend: Backend, live: _Live[Value]) -> list[int]:
     """Places of lines of which no two ask the same."""
     taken: set[str] = set()
     apart: list[int] = []

@@ -38,11 +38,7 @@ class Scripted(Closing):
         self._answer = script if callable(script) else _in_order(script)
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order.
 

@@ -7,10 +7,4 @@ after it was stored, edited by hand or passed through a language model.
 from jaxkg.cite.grounding import check, check_all, grounded
 from jaxkg.cite.paths import cite_path, cite_paths
 
-__all__ = [
-    "check",
-    "check_all",
-    "cite_path",
-    "cite_paths",
-    "grounded",
-]
+__all__ = ["check", "check_all", "cite_path", "cite_paths", "grounded"]

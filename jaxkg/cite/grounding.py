@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -68,7 +69,7 @@ def _wrong_answers(sets: QuerySets, query: Query, result: Result, answer: Answer
     judged = answer.system.endswith(JUDGED)
     if answer.abstained is not None:
         if answer.entities:
-            return ["the answer abstains and yet lists entities"]
+            return silence_faults(answer)
         may_abstain = result.kind in ("entities", "table") or isinstance(query, Total | Calculation)
         finds = may_abstain and len(result.rows) and not judged
         return ["the answer abstains, and the query graph finds something"] if finds else []
@@ -150,6 +151,7 @@ def _unproved(sets: QuerySets, query: Query, result: Result, answer: Answer) -> 
 
 
 _FIELDS = ("head", "relation", "tail", "head_name", "tail_name", "source")
+_stated = operator.attrgetter(*_FIELDS)
 
 
 def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str]) -> list[str]:
@@ -167,14 +169,7 @@ def walk_faults(reading: Reading, path: SupportingPath, topics: Mapping[str, str
     for cited in citations:
         row = cited.triple
         fact = reading.facts.get(row) if isinstance(row, int) else None
-        stated = (
-            cited.head,
-            cited.relation,
-            cited.tail,
-            cited.head_name,
-            cited.tail_name,
-            cited.source,
-        )
+        stated = _stated(cited)
         if fact is None:
             faults.append(f"cites triple {row!r} of a graph of {reading.kg.num_triples}")
         elif stated != fact:
@@ -248,8 +243,7 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
         if path.id in ends:
             faults.append(f"path id {path.id!r} is used more than once")
         ends[path.id] = path.end if path.citations else ("", "")
-        if faults_of_walk := walk_faults(reading, path, topics):
-            faults += [f"path {path.id!r} {fault}" for fault in faults_of_walk]
+        faults += [f"path {path.id!r} {fault}" for fault in walk_faults(reading, path, topics)]
     seen: set[str] = set()
     for entity in answer.entities:
         if entity.entity in seen:
@@ -266,8 +260,13 @@ def _faults(reading: Reading, answer: Answer) -> list[str]:
                 faults.append(f"{cites} ends in {end!r}")
             elif name != entity.name:
                 faults.append(f"{cites} calls it {name!r}, not {entity.name!r}")
+    return faults + silence_faults(answer)
+
+
+def silence_faults(answer: Answer) -> list[str]:
+    """What is wrong with whether an answer abstains."""
     if answer.entities and answer.abstained is not None:
-        faults.append("the answer abstains and yet lists entities")
+        return ["the answer abstains and yet lists entities"]
     if not answer.entities and answer.abstained is None and answer.error is None:
-        faults.append("the answer lists no entity and does not say why")
-    return faults
+        return ["the answer lists no entity and does not say why"]
+    return []

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxkg.answer import Answer
+from jaxkg.cite.grounding import silence_faults
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.hypergraph.graph import NULL, KnowledgeHypergraph
 from jaxkg.records import HyperCitation, Link, Passage, SupportingPath
@@ -107,11 +108,7 @@ def check_hypergraph(
         held = held or any(says(passage.text, entity.name) for passage in answer.passages)
         if not held and not decides(answer.question, answer.topics, entity.name, own):
             faults.append(f"answer {entity.entity!r} stands in no fact that it cites")
-    if answer.entities and answer.abstained is not None:
-        faults.append("the answer abstains and yet lists entities")
-    if not answer.entities and answer.abstained is None and answer.error is None:
-        faults.append("the answer lists no entity and does not say why")
-    return tuple(dict.fromkeys(faults))
+    return tuple(dict.fromkeys(faults + silence_faults(answer)))
 
 
 def bears(path: SupportingPath, entity: str, name: str) -> bool:

@@ -106,10 +106,8 @@ def cite_paths(
     relations = [walked_relation(citation) for citation in citations]
     # All walks end to end; each is a stretch.
     steps, stops = place.tolist(), np.cumsum(np.count_nonzero(there, axis=1)).tolist()
-    cited, taken = (
-        tuple([citations[step] for step in steps]),
-        tuple([relations[step] for step in steps]),
-    )
+    cited = tuple([citations[step] for step in steps])
+    taken = tuple([relations[step] for step in steps])
     paths: list[SupportingPath] = []
     first = 0
     for path_id, score, stop in zip(ids, np.asarray(scores, np.float64).tolist(), stops):

@@ -48,9 +48,17 @@ class _Cited:
         self.timeless = 0
         self._known: dict[tuple[int, tuple[str, ...]], list[_Walk]] = {}
 
-    def cite(self, derived: Derived, node: int, path: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Ids of the walks behind one entity, and along a path from it."""
-        candidates = [*self.walks(derived, node), *(self.onwards(node, path) if path else ())]
+    def cite(
+        self, derived: Derived, nodes: Sequence[int], path: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """Ids of the walks behind entities, and along a path from them."""
+        walks: list[_Walk] = []
+        for node in nodes:
+            walks += self.walks(derived, node)
+            walks += self.onwards(node, path) if path else ()
+        return self._numbered(walks)
+
+    def _numbered(self, candidates: Sequence[_Walk]) -> tuple[str, ...]:
         walks = dict.fromkeys(walk for walk in candidates if walk)
         return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
 
@@ -71,7 +79,10 @@ class _Cited:
         if isinstance(derived.query, q.Quantifier):
             return [*self.walks(parts[0], node), *self._quantified(derived, node)]
         if isinstance(derived.query, q.Where | q.Extreme):
-            return [*self.walks(parts[0], node), *([own] if own else self._counted(derived, node))]
+            behind = self.walks(parts[0], node)
+            if own or derived.query.by != "count":
+                return [*behind, own] if own else behind
+            return behind + self.onwards(node, derived.query.path)
         if own:
             if isinstance(derived.query, q.Step) and derived.query.closure:
                 own = self._whole(derived, own)
@@ -99,13 +110,6 @@ class _Cited:
             assert derived.steps is not None
             walk = (int(derived.steps[np.searchsorted(derived.nodes, start), 0]), *walk)
         return walk
-
-    def _counted(self, derived: Derived, node: int) -> list[_Walk]:
-        """One walk to everything that a condition or an order counted, while there is room."""
-        query = derived.query
-        if not isinstance(query, q.Where | q.Extreme) or query.by != "count":
-            return []
-        return self.onwards(node, query.path)
 
     def _quantified(self, derived: Derived, node: int) -> list[_Walk]:
         """Walks to the ends that are in the set, and why they are; also to others that count."""
@@ -140,12 +144,10 @@ class _Cited:
             candidates += (w for w in self.onwards(member, query.per) if self._end(w) == row.key)
             for column in query.columns:
                 candidates += self.onwards(member, column.path) if column.path else ()
-        walks = dict.fromkeys(walk for walk in candidates if walk)
-        return tuple(self.ids.setdefault(walk, f"p{len(self.ids) + 1}") for walk in walks)
+        return self._numbered(candidates)
 
     def _end(self, walk: _Walk) -> int:
-        head, _, tail = self.sets.kg.triples[walk[-1] >> 1].tolist()
-        return head if walk[-1] & 1 else tail
+        return self._start(walk[-1] ^ 1)
 
     def paths(self) -> tuple[SupportingPath, ...]:
         """All walks cited so far."""
@@ -153,11 +155,9 @@ class _Cited:
         steps = np.full((len(self.ids), longest), -1, np.int64)
         for row, walk in enumerate(self.ids):
             steps[row, : len(walk)] = walk
-        triples = np.where(steps < 0, -1, steps >> 1)
         inverse = (steps >= 0) & (steps & 1).astype(bool)
-        scores = [_SCORE] * len(steps)
-        kg = self.sets.kg
-        return tuple(cite_paths(kg, triples, inverse, ids=list(self.ids.values()), scores=scores))
+        ids, scores = list(self.ids.values()), [_SCORE] * len(steps)
+        return tuple(cite_paths(self.sets.kg, steps >> 1, inverse, ids=ids, scores=scores))
 
 
 def _holds(derived: Derived, node: int) -> bool:
@@ -201,7 +201,7 @@ def query_answer(
     if result.kind == "entities":
         kind = value_kind(sets.values, query) or "entity"
         for place, row in enumerate(rows):
-            ids = cited.cite(result.derived[0], row) if place < most else ()
+            ids = cited.cite(result.derived[0], [row]) if place < most else ()
             entities.append(RankedEntity(kg.entity_ids[row], kg.name(row), _SCORE, ids, kind))
         notes += _too_many(len(rows), most)
         notes += _runner_up(cited, query, result)
@@ -235,8 +235,8 @@ def query_answer(
             notes += _too_many(longest, most)
     elif isinstance(query, q.Total):
         if rows:
-            of, path = result.derived[0], query.path
-            ids = tuple(dict.fromkeys(i for row in rows[:most] for i in cited.cite(of, row, path)))
+            of = result.derived[0]
+            ids = cited.cite(of, rows[:most], query.path)
             entities.append(RankedEntity(result.words, result.words, _SCORE, ids, "total"))
             notes += _too_many(len(rows), most)
             if lacking := len(of.nodes) - len(rows):
@@ -244,8 +244,7 @@ def query_answer(
         else:
             abstained = f"the graph holds no number to add up: {reading}"
     else:
-        shown = rows[:most] if result.kind == "number" else rows[:1]
-        ids = tuple(dict.fromkeys(i for row in shown for i in cited.cite(result.derived[0], row)))
+        ids = cited.cite(result.derived[0], rows[: most if result.kind == "number" else 1])
         kind = "count" if result.kind == "number" else "truth"
         entities.append(RankedEntity(result.words, result.words, _SCORE, ids, kind))
         if result.kind == "number":
@@ -300,7 +299,7 @@ def _runner_up(cited: _Cited, query: q.Query, result: Result) -> list[str]:
     if not others:
         return ["there is no runner-up"]
     row = others[0]
-    ids = ", ".join(cited.cite(derived, row))
+    ids = ", ".join(cited.cite(derived, [row]))
     kg = cited.sets.kg
     note = f"runner-up: {shortened(kg.name(row))}"
     place = int(np.searchsorted(derived.nodes, row))
@@ -323,7 +322,7 @@ def _both(
             kind = value_kind(values, side) or "entity"
             rows = rows[values.keys_of(kind)[0][rows] != NONE][:1]
         longest = max(longest, len(rows))
-        ids += [i for row in rows[:most].tolist() for i in cited.cite(derived, row)]
+        ids += cited.cite(derived, rows[:most].tolist())
     return tuple(dict.fromkeys(ids)), longest
 
 
@@ -342,7 +341,7 @@ def _compared(
                 return (), say(kg, side)
     pair = None if counts else _deciding(cited.sets, query, both, bool(result.truth))
     rows = [[p] for p in pair] if pair else [derived.nodes[:most].tolist() for derived in both]
-    ids = [i for side, of in zip(rows, both) for row in side for i in cited.cite(of, row)]
+    ids = [i for side, of in zip(rows, both) for i in cited.cite(of, side)]
     return tuple(dict.fromkeys(ids)), ""
 
 

@@ -122,7 +122,7 @@ def named_leaves(tree: Any) -> dict[str, np.ndarray]:
     >>> sorted(named_leaves({"layers": (np.zeros(2), np.ones(3)), "seen": np.ones(1)}))
     ['layers/0', 'layers/1', 'seen']
     """
-    return {_name(path): np.asarray(leaf) for path, leaf in _paths(tree)}
+    return {name: np.asarray(leaf) for name, leaf in _by_path(tree).items()}
 
 
 def leaves_like(arrays: Mapping[str, np.ndarray], like: T) -> T:
@@ -135,7 +135,7 @@ def leaves_like(arrays: Mapping[str, np.ndarray], like: T) -> T:
     Raises:
         ValueError: the names, shapes or dtypes are not those of `like`.
     """
-    wanted = {_name(path): leaf for path, leaf in _paths(like)}
+    wanted = _by_path(like)
     if odd := sorted(set(wanted) ^ set(arrays)):
         raise ValueError(f"weights and sizes disagree: {', '.join(odd[:3])}")
     leaves = []
@@ -152,9 +152,6 @@ def leaves_like(arrays: Mapping[str, np.ndarray], like: T) -> T:
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
-def _paths(tree: Any) -> list[tuple[Any, Any]]:
-    return jax.tree_util.tree_flatten_with_path(tree)[0]
-
-
-def _name(path: Any) -> str:
-    return jax.tree_util.keystr(path, simple=True, separator="/")
+def _by_path(tree: Any) -> dict[str, Any]:
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path, simple=True, separator="/"): leaf for path, leaf in leaves}

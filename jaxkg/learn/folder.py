@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import abc
-import contextlib
 import dataclasses
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 from zipfile import BadZipFile
@@ -47,35 +46,6 @@ class ModelFolder:
             JaxkgError: the folder holds something else.
         """
         return _vacant(Path(folder), f"{self.name}.json", f"a {self.what} is a folder")
-
-    def save(
-        self,
-        folder: str | os.PathLike[str],
-        weights: Any,
-        relations: Sequence[str],
-        **card: Any,
-    ) -> Path:
-        """Write to a folder, each file whole or not at all.
-
-        Args:
-            folder: new, empty, or of a model of this kind.
-            weights: tree of arrays, which are named by their paths in it.
-            relations: names of the relations that it was trained for.
-            **card: what else is to be known of it, JSON.
-
-        Returns:
-            The folder.
-
-        Raises:
-            JaxkgError: the folder holds something else.
-        """
-        target = self.vacant(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        write_npz(target / f"{self.name}.npz", named_leaves(weights))
-        mark = {"format": self.format, "version": self.version}
-        told = {"fingerprint": _fingerprint(relations), "relations": list(relations)}
-        write_json(target / f"{self.name}.json", {**mark, **told, **card})
-        return target
 
     def check_relations(self, trained: Sequence[str], found: Sequence[str]) -> None:
         """Refuse a graph with other relations than a model was trained for.
@@ -116,37 +86,6 @@ class ModelFolder:
                 f"this {self.what} reads {what} of {' '.join(trained)}, not of {' '.join(given)}"
             )
 
-    @contextlib.contextmanager
-    def reading(
-        self, folder: str | os.PathLike[str]
-    ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """The card and the arrays; what goes wrong while they are read is damage.
-
-        Raises:
-            JaxkgError: there is no such model, it is damaged (the body of the `with` raises
-                KeyError, TypeError or ValueError), or of another format or version.
-        """
-        source = Path(folder)
-        try:
-            meta = json.loads((source / f"{self.name}.json").read_text(encoding="utf-8"))
-            if (meta["format"], meta["version"]) != (self.format, self.version):
-                raise JaxkgError(
-                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
-                    f"{self.format} version {self.version}: make one anew with {self.made_by}"
-                )
-            if meta["fingerprint"] != _fingerprint(meta["relations"]):
-                raise ValueError("its relations are not those it was trained for")
-            yield meta, read_npz(source / f"{self.name}.npz")
-        except FileNotFoundError as error:
-            raise JaxkgError(
-                f"no {self.what} in {source} ({Path(error.filename).name} is missing); make one "
-                f"with {self.made_by}"
-            ) from error
-        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
-            if isinstance(error, JaxkgError):
-                raise
-            raise JaxkgError(f"the {self.what} in {source} is damaged: {error}") from error
-
 
 class FolderModel(abc.ABC):
     """A trained model that is kept in a folder of its kind.
@@ -161,7 +100,8 @@ class FolderModel(abc.ABC):
 
     @abc.abstractmethod
     def parts(self) -> tuple[Any, dict[str, Any]]:
-        """A tree of the arrays, and what else is to be known, see `ModelFolder.save`."""
+        """A tree of the arrays, which are named by their paths in it, and what else is to be known
+        of the model, JSON."""
 
     @classmethod
     @abc.abstractmethod
@@ -169,13 +109,20 @@ class FolderModel(abc.ABC):
         """The model of a card and arrays by name; KeyError, TypeError or ValueError is damage."""
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the model to a folder.
+        """Write the model to a folder, each file whole or not at all.
 
         Raises:
             JaxkgError: the folder holds something other than a model of this kind.
         """
-        weights, card = self.parts()
-        return self.kind.save(folder, weights, self.relations, **card)
+        (weights, card), kind = self.parts(), self.kind
+        target = kind.vacant(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        write_npz(target / f"{kind.name}.npz", named_leaves(weights))
+        names = list(self.relations)
+        mark = {"format": kind.format, "version": kind.version}
+        mark |= {"fingerprint": _fingerprint(names), "relations": names}
+        write_json(target / f"{kind.name}.json", {**mark, **card})
+        return target
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Self:
@@ -184,8 +131,26 @@ class FolderModel(abc.ABC):
         Raises:
             JaxkgError: the model is missing, damaged or of another version.
         """
-        with cls.kind.reading(folder) as (meta, arrays):
-            return cls.of_parts(meta, arrays)
+        kind, source = cls.kind, Path(folder)
+        try:
+            meta = json.loads((source / f"{kind.name}.json").read_text(encoding="utf-8"))
+            if (meta["format"], meta["version"]) != (kind.format, kind.version):
+                raise JaxkgError(
+                    f"{source} is {meta['format']} version {meta['version']}; this jaxkg reads "
+                    f"{kind.format} version {kind.version}: make one anew with {kind.made_by}"
+                )
+            if meta["fingerprint"] != _fingerprint(meta["relations"]):
+                raise ValueError("its relations are not those it was trained for")
+            return cls.of_parts(meta, read_npz(source / f"{kind.name}.npz"))
+        except JaxkgError:
+            raise
+        except FileNotFoundError as error:
+            raise JaxkgError(
+                f"no {kind.what} in {source} ({Path(error.filename).name} is missing); make one "
+                f"with {kind.made_by}"
+            ) from error
+        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile) as error:
+            raise JaxkgError(f"the {kind.what} in {source} is damaged: {error}") from error
 
     def check_graph(self, kg: KnowledgeGraph) -> None:
         """Refuse a graph that the model was not trained for.

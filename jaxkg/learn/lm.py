@@ -218,7 +218,10 @@ def align(
     chosen = pack([first for first, _ in pairs], length=config.length, together=False)
     others = pack([second for _, second in pairs], length=config.length, together=False)
     graphdef, weights = nnx.split(language.model)
-    log_probabilities = _log_probabilities(graphdef)
+
+    @jax.jit
+    def log_probabilities(weights: Any, batch: Packed) -> jax.Array:
+        return example_log_probabilities(nnx.merge(graphdef, weights), batch)
 
     def under_reference(rows: Any) -> np.ndarray:
         found = []
@@ -229,13 +232,6 @@ def align(
 
     rows = Pairs(chosen, others, under_reference(chosen), under_reference(others))
     return _run(language, rows, config, checkpoints, seed, on_progress)
-
-
-@functools.lru_cache(maxsize=8)
-def _log_probabilities(graphdef: Any) -> Callable[[Any, Any], jax.Array]:
-    return jax.jit(
-        lambda weights, batch: example_log_probabilities(nnx.merge(graphdef, weights), batch)
-    )
 
 
 def _loss(model: Llama, batch: Packed | Pairs, beta: float) -> jax.Array:
@@ -280,13 +276,11 @@ def _run(
     per_epoch = -(-count // config.batch_size)
     steps = config.epochs * per_epoch
     graphdef, weights = nnx.split(language.model)
-    low_rank = config.lora_rank > 0
-    start: Any = weights
-    if low_rank:
-        key = jax.random.key(seed)
-        start = init_lora(weights, rank=config.lora_rank, key=key)
     # Without a LoRA the starting weights take no part; passing them would keep them alive.
-    base = weights if low_rank else nnx.State({})
+    start, base = weights, nnx.State({})
+    if config.lora_rank:
+        start = init_lora(weights, rank=config.lora_rank, key=jax.random.key(seed))
+        base = weights
     orders = shuffled(count, config.batch_size, epochs=config.epochs, seed=seed)
     descent = _program(graphdef, config, steps)
     found = run(
@@ -314,7 +308,7 @@ def _run(
     model = nnx.merge(graphdef, _whole(config, found.weights, weights))
     return Trained(
         dataclasses.replace(language, model=model),
-        found.weights if low_rank else None,
+        found.weights if config.lora_rank else None,
         found.losses,
     )
 

@@ -159,14 +159,12 @@ class Run(NamedTuple):
     """What a training came to.
 
     Attributes:
-        state: after its last step.
         weights: those kept.
         losses: of every step.
         scores: (steps done, held-out score) of every epoch, where there is a selection.
         best: the highest score, and how many steps were done then.
     """
 
-    state: State
     weights: Any
     losses: tuple[float, ...]
     scores: tuple[tuple[int, float], ...]
@@ -246,7 +244,7 @@ def run(
                 mean = float(np.mean(losses[(epoch - 1) * per_epoch :]))
                 go_on = on_epoch(epoch, mean, score) is not False
     best = selection.best(scores)[:2] if selection else (done, math.nan)
-    return Run(state, weights if selection else state[0], tuple(losses), tuple(scores), best)
+    return Run(weights if selection else state[0], tuple(losses), tuple(scores), best)
 
 
 def in_batches(order: np.ndarray, size: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from jaxkg.candidates import Revisit, answers, fit, follow, start
 from jaxkg.candidates.relation_paths import RelationPaths, Targets, is_target, relation_paths
 from jaxkg.kg.neighbourhood import spread
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, starts_table, stream
-from jaxkg.types import NULL, Fit, Graph, inverse_code
+from jaxkg.types import NULL, Fit, inverse_code
 
 _SAMPLED_WALKS = 100_000
 
@@ -36,38 +36,13 @@ class MinedPaths:
 
 
 @functools.partial(jax.jit, static_argnames=("capacities", "keep", "fan_out", "revisit"))
-def _propose(
-    graph: Graph,
-    row: jax.Array,
-    node: jax.Array,
-    targets: Targets,
-    *,
-    capacities: tuple[int, ...],
-    keep: int,
-    fan_out: int,
-    revisit: Revisit,
-) -> RelationPaths:
-    return relation_paths(
-        graph,
-        start(row, node),
-        targets,
-        capacities=capacities,
-        keep=keep,
-        fan_out=fan_out,
-        revisit=revisit,
-    )
+def _propose(graph, row, node, targets, **how) -> RelationPaths:
+    return relation_paths(graph, start(row, node), targets, **how)
 
 
 @functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
 def _execute_f1(
-    graph: Graph,
-    row: jax.Array,
-    node: jax.Array,
-    relations: jax.Array,
-    targets: Targets,
-    *,
-    capacities: tuple[int, ...],
-    revisit: Revisit,
+    graph, row, node, relations, targets, *, capacities, revisit: Revisit
 ) -> Fit[jax.Array]:
     """F1 of each row's path."""
     trail = follow(

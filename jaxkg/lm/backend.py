@@ -63,12 +63,7 @@ class LocalLM(Closing):
         ...     answers = adjudicate(backend, retrieved)
     """
 
-    def __init__(
-        self,
-        language: LanguageModel,
-        *,
-        batch_size: int = 16,
-    ) -> None:
+    def __init__(self, language: LanguageModel, *, batch_size: int = 16) -> None:
         """Take a model.
 
         Args:
@@ -96,19 +91,13 @@ class LocalLM(Closing):
         self._batch_size = batch_size
 
     @classmethod
-    def open(
-        cls,
-        folder: str | os.PathLike[str],
-        *,
-        dtype: DTypeLike | None = None,
-    ) -> LocalLM:
+    def open(cls, folder: str | os.PathLike[str], *, dtype: DTypeLike | None = None) -> LocalLM:
         """Open a folder or a GGUF file, by its path or as `local:PATH`; see the class for the rest.
 
         Raises:
             JaxkgError: see `LanguageModel.open`.
         """
-        language = LanguageModel.open(os.fspath(folder).removeprefix(PREFIX), dtype=dtype)
-        return cls(language)
+        return cls(LanguageModel.open(os.fspath(folder).removeprefix(PREFIX), dtype=dtype))
 
     @property
     def at_once(self) -> int:
@@ -116,11 +105,7 @@ class LocalLM(Closing):
         return self._batch_size
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order; `seconds` are those of the batch it was part of."""
         replies: list[Reply] = []

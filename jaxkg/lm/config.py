@@ -126,12 +126,8 @@ class LMConfig:
             raw["rope_scaling"]["rope_type"] = "llama3"
         biased, normed = raw.pop("attention_bias"), raw.pop("head_norm")
         family = "qwen2" if biased else "qwen3" if normed else "llama"
-        return {
-            "architectures": [FAMILIES[family]],
-            "model_type": family,
-            "hidden_act": "silu",
-            **raw,
-        }
+        named = {"architectures": [FAMILIES[family]], "model_type": family}
+        return {**named, "hidden_act": "silu", **raw}
 
 
 def _scaling(rope: dict[str, Any]) -> Llama3Rope | None:
@@ -141,8 +137,6 @@ def _scaling(rope: dict[str, Any]) -> Llama3Rope | None:
     if kind != "llama3":
         raise JaxkgError(f"rope_type is {kind!r}; this model runs 'default' and 'llama3'")
     try:
-        return Llama3Rope(
-            **{field.name: rope[field.name] for field in dataclasses.fields(Llama3Rope)}
-        )
+        return Llama3Rope(**{f.name: rope[f.name] for f in dataclasses.fields(Llama3Rope)})
     except KeyError as error:
         raise JaxkgError(f"rope_scaling has no {error}") from error

@@ -153,22 +153,16 @@ def _draw(logits: jax.Array, temperature: jax.Array, key: jax.Array, step: jax.A
 
 
 @functools.partial(jax.jit, static_argnames=("graphdef", "new"))
-def _prefill(
-    graphdef: Any, weights: Any, tokens: jax.Array, valid: jax.Array, grammar: Grammar | None,
-    new: int,
-) -> State:  # fmt: skip
-    return prefill(nnx.merge(graphdef, weights), tokens, valid, grammar, new=new)
+def _prefill(graphdef: Any, weights: Any, *given: Any, new: int) -> State:
+    return prefill(nnx.merge(graphdef, weights), *given, new=new)
 
 
-@functools.partial(
-    jax.jit, static_argnames=("graphdef", "end", "sampled"), donate_argnames=("state",)
-)
+@functools.partial(jax.jit, static_argnames=("graphdef", "end", "sampled"), donate_argnums=2)
 def _decode(
-    graphdef: Any, weights: Any, state: State, choice: Choice, grammar: Grammar | None,
-    until: jax.Array, end: tuple[int, ...], sampled: bool,
-) -> State:  # fmt: skip
+    graphdef: Any, weights: Any, *given: Any, until: jax.Array, end: tuple[int, ...], sampled: bool
+) -> State:
     model = nnx.merge(graphdef, weights)
-    return decode(model, state, choice, grammar, until=until, end=end, sampled=sampled)
+    return decode(model, *given, until=until, end=end, sampled=sampled)
 
 
 def generate(
@@ -234,12 +228,11 @@ def generate(
         }
         grammar = dataclasses.replace(grammar, **wider)
     graphdef, weights = nnx.split(model)
-    state = _prefill(graphdef, weights, tokens, valid, grammar, new)
+    state = _prefill(graphdef, weights, tokens, valid, grammar, new=new)
     state = state._replace(done=np.arange(rows) >= len(prompts))
-    state = _decode(
-        graphdef, weights, state, choice, grammar, np.int32(max_tokens),
-        tuple(end), bool(heat.max() > 0),
-    )  # fmt: skip
+    limits: dict[str, Any] = {"until": np.int32(max_tokens), "end": tuple(end)}
+    sampled = bool(heat.max() > 0)
+    state = _decode(graphdef, weights, state, choice, grammar, sampled=sampled, **limits)
     done, count, ids = jax.device_get((state.done, state.length, state.tokens))
     return [
         Generated(tuple(ids[row, : count[row]].tolist()), "stop" if done[row] else "length")

@@ -178,8 +178,8 @@ def build_grammar(
     if least < 0 or (most is not None and most < max(1, least)):
         raise JaxkgError(f"least is at least 0 and most at least that, not {least} and {most}")
     trie, roots = _Trie(), {}
-    for row, own in enumerate(options):
-        key = tuple(sorted(tuple(option) for option in own))
+    keys = [tuple(sorted(tuple(option) for option in own)) for own in options]
+    for row, key in enumerate(keys):
         if not key or not key[0]:
             raise JaxkgError(f"row {row} has {'an empty option' if key else 'no options'}")
         if key not in roots:
@@ -188,7 +188,7 @@ def build_grammar(
             if any(separator in option or end in option for option in key):
                 raise JaxkgError(f"an option of row {row} holds the separator or the end")
             roots[key] = trie.add(key), len(key)
-    chosen = [roots[tuple(sorted(tuple(option) for option in own))] for own in options]
+    chosen = [roots[key] for key in keys]
     counts = np.array([count for _, count in chosen], np.int32)
     degrees = [len(edges) for edges in trie.edges]
     nodes, edges = bucket(len(degrees)), bucket(sum(degrees))

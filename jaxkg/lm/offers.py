@@ -7,16 +7,13 @@ questions stand on single lines between tags (`jaxkg.adjudicate.prompts`) and ca
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 import re
 from collections.abc import Sequence
 
 from jaxkg.adjudicate import prompts
 from jaxkg.adjudicate.calls import prompts_planning
-from jaxkg.adjudicate.calls.one_shot import (
-    NOT_SHOWN,
-)
+from jaxkg.adjudicate.calls.one_shot import NOT_SHOWN
 from jaxkg.adjudicate.calls.one_shot import STAGE as ADJUDICATE
 from jaxkg.adjudicate.calls.planning import STAGE as PLAN
 from jaxkg.adjudicate.calls.planning import relation_options
@@ -117,15 +114,15 @@ def read_offer(request: Request) -> Offer | None:
         return None
     system, user = (message.content for message in request.messages)
     if request.stage == ADJUDICATE:
-        if (match := _pattern(prompts.ADJUDICATE_USER).fullmatch(user)) is None:
+        if (match := _matched(prompts.ADJUDICATE_USER, user)) is None:
             return None
         lines = _block(match["paths"])
         ends = tuple(tuple(_named(line.rpartition(_ENDS)[2].split("; "))) for line in lines)
         (question,) = _block(match["question"])
         return Offer(ADJUDICATE, question, lines=lines, ends=ends)
     if request.stage == PLAN:
-        match = _pattern(prompts_planning.PLAN_USER).fullmatch(user)
-        limit = _pattern(prompts_planning.PLAN_SYSTEM).fullmatch(system)
+        match = _matched(prompts_planning.PLAN_USER, user)
+        limit = _matched(prompts_planning.PLAN_SYSTEM, system)
         if match is None or limit is None:
             return None
         lines = _block(match["relations"])
@@ -146,12 +143,11 @@ def _named(ends: list[str]) -> list[str]:
     return ends[:-1] if NOT_SHOWN.fullmatch(ends[-1]) else ends
 
 
-@functools.cache
-def _pattern(template: str) -> re.Pattern[str]:
+def _matched(template: str, text: str) -> re.Match[str] | None:
+    """What a text has in the places of a template."""
     parts = re.split(r"\{(\w+)\}", template)
-    return re.compile(
-        "".join(f"(?P<{p}>.*)" if i % 2 else re.escape(p) for i, p in enumerate(parts)), re.DOTALL
-    )
+    pattern = "".join(f"(?P<{p}>.*)" if i % 2 else re.escape(p) for i, p in enumerate(parts))
+    return re.fullmatch(pattern, text, re.DOTALL)
 
 
 def _block(text: str) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ def service(
         log_questions: write question texts to the log.
         names: it is asked under, and pages that may ask it; those of loopback without.
     """
-    inside = _Service(facts, answer, limits, tuple(examples), warm, log_questions)
+    shown = () if warm else tuple(examples)
+    inside = _Service(facts, answer, limits, log_questions, tuple(examples), shown, not warm)
     return Guard(
         inside.app(),
         names=names,
@@ -113,29 +114,23 @@ def service(
     )
 
 
+@dataclasses.dataclass
 class _Service:
-    def __init__(
-        self,
-        facts: Lookups,
-        answer: Callable[[Sequence[Question]], list[Answer]],
-        limits: Limits,
-        examples: tuple[Question, ...],
-        warm: bool,
-        log_questions: bool,
-    ):
-        self.facts = facts
-        self.answer = answer
-        self.limits = limits
-        self.tried = examples
-        self.examples = () if warm else examples
-        self.chosen = not warm
-        self.log_questions = log_questions
+    facts: Lookups
+    answer: Callable[[Sequence[Question]], list[Answer]]
+    limits: Limits
+    log_questions: bool
+    tried: tuple[Question, ...]
+    examples: tuple[Question, ...]  # of them, those that are shown
+    chosen: bool  # whether they all are
+
+    def __post_init__(self) -> None:
         self.meters = Meters()
         self.ready = False
         self.looked_through = gc.get_threshold()[0]
-        self.gatherer: Gatherer | None = None
+        self.gatherer: Gatherer  # from the start on
         # Of all batches together: half of the queue is for whoever asks one question.
-        self.places = asyncio.Semaphore(max(1, limits.queue // 2))
+        self.places = asyncio.Semaphore(max(1, self.limits.queue // 2))
 
     def app(self) -> Starlette:
         """Routes, and what happens at the start and at the end."""
@@ -204,7 +199,6 @@ class _Service:
 
     async def _tried_out(self, questions: Sequence[Question]) -> list[Answer]:
         """Answers that take no place in the queue; none where they fail, which the log tells."""
-        assert self.gatherer is not None
         try:
             return await self.gatherer.together(questions)
         except Exception as error:  # noqa: BLE001 - the service gets ready, whatever fails
@@ -292,7 +286,6 @@ class _Service:
 
     async def metrics(self, request: Request) -> Response:
         """Counts for Prometheus."""
-        assert self.gatherer is not None
         return PlainTextResponse(self.meters.text(self.gatherer.load, len(self.gatherer)))
 
     async def openapi(self, request: Request) -> Response:
@@ -322,7 +315,6 @@ class _Service:
         self, question: Question, request: Request | None = None, batch: int | None = None
     ) -> Answer:
         """The answer, unless it takes too long, or its caller is known and leaves before."""
-        assert self.gatherer is not None
         begun = time.perf_counter()
         if self.log_questions:
             log.info("question %s", json.dumps(question.text))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from jaxkg.words import TOPIC_WORD
 
 WORDED = 0.95
 """Score of an entity that has the words asked for among those of its name; misspelt is less."""
+UNSTATED = "what the graph does not state is unknown, not false"
 LONGEST_PATH = 4
 """Triples of a path between two entities, at most."""
 
@@ -205,15 +207,9 @@ class Facts(Lookups):
         row = self._one(name)
         relations = []
         for code, count in self.around.relations(row).items():
-            rows = self.around.triples(row, code)[:limit]
-            relations.append(
-                {
-                    **self._relation(code),
-                    "count": count,
-                    "facts": [self._fact(triple, code >= self.kg.num_relations) for triple in rows],
-                    "left_out": count - len(rows),
-                }
-            )
+            facts = self._facts(row, code, limit)
+            told = {"count": count, "facts": facts, "left_out": count - len(facts)}
+            relations.append(self._relation(code) | told)
         return {
             **self._told([row])[0],
             "aliases": list(self.kg.aliases.get(row, ())),
@@ -250,19 +246,13 @@ class Facts(Lookups):
             np.asarray(heads)[:, None, None], np.asarray(codes)[:, None], np.asarray(tails)
         )
         rows = np.unique(places[places >= 0])
-        instead: list[dict[str, Any]] = []
-        if not len(rows):
-            instead = [
-                self._fact(triple, code >= self.kg.num_relations)
-                for row in heads
-                for code in codes
-                for triple in self.around.triples(row, code)[:10]
-            ][:10]
+        others = () if len(rows) else itertools.product(heads, codes)
+        instead = [fact for row, code in others for fact in self._facts(row, code, 10)]
         return {
             "supported": bool(len(rows)),
-            "triples": [self._fact(row, False) for row in rows],
-            "instead": instead,
-            "assumption": "what the graph does not state is unknown, not false",
+            "triples": [self._fact(row) for row in rows],
+            "instead": instead[:10],
+            "assumption": UNSTATED,
         }
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:
@@ -307,7 +297,7 @@ class Facts(Lookups):
             {
                 **self._relation(int(code)),
                 "count": int(counts[code]),
-                "example": self._fact(examples[code], False) if code in examples else None,
+                "example": self._fact(examples[code]) if code in examples else None,
             }
             for code in order
         ]
@@ -400,8 +390,12 @@ class Facts(Lookups):
         label = self.kg.relation_labels[code % self.kg.num_relations]
         return {"relation": self.kg.relation_name(code), "label": label}
 
-    def _fact(self, row: Any, inverse: Any) -> dict[str, Any]:
-        [fact] = cite_path(self.kg, [int(row)], [bool(inverse)], id="f", score=1.0).citations
+    def _facts(self, row: int, code: int, most: int) -> list[dict[str, Any]]:
+        triples, inverse = self.around.triples(row, code)[:most], code >= self.kg.num_relations
+        return [self._fact(triple, inverse) for triple in triples]
+
+    def _fact(self, row: Any, inverse: bool = False) -> dict[str, Any]:
+        [fact] = cite_path(self.kg, [int(row)], [inverse], id="f", score=1.0).citations
         return dataclasses.asdict(fact)
 
 

@@ -129,7 +129,8 @@ class Gatherer:
         if self._closing:
             raise Closing("the service is stopping")
         if self._count >= self._queue:
-            raise Busy(self._wait())
+            each = self.load.seconds / max(self.load.questions, 1)
+            raise Busy(max(1.0, each * self._count))  # there should be room again by then
         mine = _Waiting(question, self._loop.create_future())
         key = mine.answer if request is None else request
         self._waiting.setdefault(key, deque()).append(mine)
@@ -175,11 +176,6 @@ class Gatherer:
                 error = failure
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(_settle, job.answers, answers, error)
-
-    def _wait(self) -> float:
-        """Seconds until there should be room again, by what a question took so far."""
-        each = self.load.seconds / max(self.load.questions, 1)
-        return max(1.0, each * self._count)
 
     async def _run(self) -> None:
         while self._count or not self._closing:

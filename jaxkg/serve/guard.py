@@ -197,7 +197,8 @@ class Guard:
         site = head.get(b"sec-fetch-site", b"").decode("latin-1")
         if not self._names.is_welcome(page := origin.decode("latin-1"), site, host):
             raise Refused(403, f"a page of {page or site} may not ask: --allow-origin names those")
-        if self._token is not None and _is_preflight(scope, head):
+        preflight = scope["method"] == "OPTIONS" and b"access-control-request-method" in head
+        if self._token is not None and preflight:  # a browser shows no token then
             return
         caller = scope["client"][0] if scope["client"] else ""
         self._rate.take(caller)
@@ -215,11 +216,6 @@ class Guard:
         if not shows(token, header):
             raise Refused(401, "show the token: Authorization: Bearer …")
         self._wrong.put_back(caller)
-
-
-def _is_preflight(scope: Scope, head: dict[bytes, bytes]) -> bool:
-    """Whether a browser asks for a page it may ask for; it shows no token then."""
-    return scope["method"] == "OPTIONS" and b"access-control-request-method" in head
 
 
 class Rate:

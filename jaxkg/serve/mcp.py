@@ -115,15 +115,14 @@ def fault(line: str) -> JSONRPCError | None:
         given = json.loads(line)
     except (ValueError, RecursionError):
         given = None
-    id = given.get("id") if isinstance(given, dict) else None
-    if type(id) not in (int, str):
-        id = None
+    members = given if isinstance(given, dict) else {}
+    id = members.get("id") if type(members.get("id")) in (int, str) else None
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
         code = PARSE_ERROR if given is None else INVALID_REQUEST
         return _error(id, code, f"no JSON-RPC message: {error.errors()[0]['msg']}")
-    if isinstance(message, JSONRPCNotification) and isinstance(given, dict) and "id" in given:
+    if isinstance(message, JSONRPCNotification) and "id" in members:
         return _error(None, INVALID_REQUEST, "an id is a text or a whole number")
     return None
 

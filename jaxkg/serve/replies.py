@@ -26,6 +26,10 @@ _LONGEST_WORDS = 500
 """Characters of what an error says."""
 
 
+_STATUS = {TooMuch: 413, OtherKind: 415, Busy: 429, Closing: 503, NotThere: 404, JaxkgError: 400}
+"""Of errors that say themselves what is wrong; the first that fits."""
+
+
 class Refused(Exception):
     """A status and what to say with it."""
 
@@ -35,24 +39,14 @@ def words_of(error: Exception) -> tuple[int, str]:
     match error:
         case Refused():
             return error.args
-        case TooMuch():
-            return 413, str(error)
-        case OtherKind():
-            return 415, str(error)
-        case Busy():
-            return 429, str(error)
-        case Closing():
-            return 503, str(error)
         case TimeoutError() | OutOfTime():
             return 504, "no answer in time"
         case ClientDisconnect():
             return 499, "the caller left"
-        case NotThere():
-            return 404, str(error)
-        case JaxkgError():
-            return 400, str(error)
-        case _:
-            return 500, "this could not be answered; the service's log says why"
+    for kind, status in _STATUS.items():
+        if isinstance(error, kind):
+            return status, str(error)
+    return 500, "this could not be answered; the service's log says why"
 
 
 def error_reply(error: Exception) -> Response:

@@ -108,8 +108,9 @@ def claim_in(body: bytes) -> tuple[str, str, str]:
         JaxkgError: it is not like that.
     """
     record = read_json(body, "the request")
-    parts = [record.get(name) if isinstance(record, dict) else None for name in _CLAIM]
-    known_only(record if isinstance(record, dict) else (), _CLAIM, "member of a claim")
+    given = record if isinstance(record, dict) else {}
+    known_only(given, _CLAIM, "member of a claim")
+    parts = [given.get(name) for name in _CLAIM]
     if not all(isinstance(part, str) and part.strip() for part in parts):
         raise JaxkgError('a claim is {"head": "Alien", "relation": "directed_by", "tail": "…"}')
     head, relation, tail = map(name_in, map(str, parts))
@@ -171,12 +172,12 @@ def question_of(record: Any, id: str, *, of_a_file: bool = False) -> Question:
         JaxkgError: it is none, or has a member that a question has not.
         TooMuch: it is too long.
     """
-    text = record.get("question") if isinstance(record, dict) else record
+    given = record if isinstance(record, dict) else {"question": record}
+    text = given.get("question")
     if not isinstance(text, str) or not text.strip():
         raise JaxkgError('a question is {"question": "who directed Alien?"}')
     if len(text) > LONGEST_QUESTION:
         raise TooMuch(f"a question has at most {LONGEST_QUESTION:,} characters, not {len(text):,}")
-    given = record if isinstance(record, dict) else {}
     looked_at = [name for name in given if not of_a_file or _stem(name) in map(_stem, _QUESTION)]
     known_only(looked_at, _QUESTION, "member of a question")
     topics = given.get("topics", [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +20,7 @@ from jaxkg.kg.stores.around import (
 )
 from jaxkg.kg.stores.sparql import SparqlStore
 from jaxkg.kg.stores.store import Store
-from jaxkg.serve.facts import WORDED, Facts, Lookups
+from jaxkg.serve.facts import UNSTATED, WORDED, Facts, Lookups
 
 _FACTS = 20_000
 """Facts around what is looked up, at most; relations of few facts come first."""
@@ -90,19 +91,21 @@ class StoredFacts(Lookups):
             around = Surroundings((*ends[0], *ends[1]), facts, missed, False, troubles)
             graph = topic_graph(self.store, around, whole_schema=False)
             ids = [self.store.described(np.array(rows)).ids for rows in ends]
-            reply: dict[str, Any] = {"supported": False, "triples": [], "instead": []}
+            triples, instead = [], []
             schema = self.store.schema
             names = {schema.relations[code % schema.num_relations] for code in codes}
             if names & set(graph.relations):
                 asked = Facts.of(graph)
-                for subject in ids[0]:
-                    for two in ids[1]:
-                        part = self._numbered(graph, asked.check(subject, relation, two))
-                        reply["supported"] |= part["supported"]
-                        reply["triples"] += part["triples"]
-                        reply["instead"] += part["instead"]
-            reply["instead"] = [] if reply["supported"] else reply["instead"][:10]
-            reply["assumption"] = "what the graph does not state is unknown, not false"
+                for one, two in itertools.product(*ids):
+                    part = self._numbered(graph, asked.check(one, relation, two))
+                    triples += part["triples"]
+                    instead += part["instead"]
+            reply = {
+                "supported": bool(triples),
+                "triples": triples,
+                "instead": [] if triples else instead[:10],
+                "assumption": UNSTATED,
+            }
         return _with_troubles(reply, around)
 
     def schema(self, *, limit: int = 200) -> dict[str, Any]:

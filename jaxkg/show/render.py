@@ -5,10 +5,9 @@ Names, questions and relations are data: control characters are taken out, marku
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from jaxkg.errors import JaxkgError
 from jaxkg.limits import shortened
@@ -35,8 +34,7 @@ _SHOWN = 120  # characters of a passage
 _TITLE, _ANSWER, _FAINT, _WARNING = "bold", "bold green", "dim", "bold yellow"
 
 
-@dataclasses.dataclass(frozen=True)
-class _Span:
+class _Span(NamedTuple):
     """A stretch of a line and the style it is shown in."""
 
     text: str
@@ -64,8 +62,7 @@ def rich_text(answer: Shown, *, limit: int = 10) -> Text:
     from rich.text import Text
 
     lines = _lines(answer, limit)
-    styled = (Text.assemble(*((span.text, span.style) for span in line)) for line in lines)
-    return Text("\n").join(styled)
+    return Text("\n").join(Text.assemble(*line) for line in lines)
 
 
 def html(answer: Shown, *, limit: int = 10) -> str:
@@ -220,22 +217,15 @@ def _answer_lines(rank: int, entity: RankedEntity) -> Iterator[_Line]:
 
 def _path_lines(rank: int, path: SupportingPath) -> Iterator[_Line]:
     if path.hyperedges:
-        yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}", _FAINT)]
-        yield [_Span(f"    {one_line(path.sentence)}")]
-        walked = ", ".join(
-            str(cited.hyperedge) + (f" ({one_line(cited.title)})" if cited.title else "")
-            for cited in path.hyperedges
-        )
-        yield [_Span(f"    hyperedges {walked}", _FAINT)]
-        return
-    relations = relation_path_words(path.relation_path)
-    yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}  {relations}", _FAINT)]
+        what, relations = "hyperedges", ""
+        cited = [(each.hyperedge, each.title) for each in path.hyperedges]
+    else:
+        what, relations = "triples", f"  {relation_path_words(path.relation_path)}"
+        cited = [(each.triple, each.source) for each in path.citations]
+    yield [_Span(f"{one_line(path.id)}  "), _Span(f"{path.score:.3g}{relations}", _FAINT)]
     yield [_Span(f"    {one_line(path.sentence)}")]
-    triples = ", ".join(
-        str(cited.triple) + (f" ({one_line(cited.source)})" if cited.source else "")
-        for cited in path.citations
-    )
-    yield [_Span(f"    triples {triples}", _FAINT)]
+    walked = (f"{row} ({one_line(source)})" if source else str(row) for row, source in cited)
+    yield [_Span(f"    {what} {', '.join(walked)}", _FAINT)]
 
 
 def _passage_lines(rank: int, passage: Passage) -> Iterator[_Line]:

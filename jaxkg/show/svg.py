@@ -48,13 +48,14 @@ def columns(count: int, edges: Edges, roots: Sequence[int]) -> list[list[int]]:
             placed = _by_distance(list(first), near)
     for sweep in range(_SWEEPS):
         # Left to right and back: each column follows the mean position of the one before it.
-        ahead = range(1, len(placed)) if sweep % 2 == 0 else range(len(placed) - 2, -1, -1)
-        for column in ahead:
-            beside = {
-                node: i
-                for i, node in enumerate(placed[column - 1 if sweep % 2 == 0 else column + 1])
+        step = -1 if sweep % 2 else 1
+        for column in range(len(placed))[::step][1:]:
+            beside = {node: i for i, node in enumerate(placed[column - step])}
+            position = {
+                node: _mean([beside[other] for other in near[node] if other in beside], place)
+                for place, node in enumerate(placed[column])
             }
-            placed[column] = _sorted_by_mean(placed[column], near, beside)
+            placed[column].sort(key=position.__getitem__)
     return placed
 
 
@@ -106,16 +107,6 @@ def neighbours(count: int, edges: Edges) -> list[list[int]]:
         if node != other:
             near[node][other] = near[other][node] = None
     return [list(each) for each in near]
-
-
-def _sorted_by_mean(
-    column: Sequence[int], near: Sequence[Sequence[int]], beside: dict[int, int]
-) -> list[int]:
-    position = {
-        node: _mean([beside[other] for other in near[node] if other in beside], place)
-        for place, node in enumerate(column)
-    }
-    return sorted(column, key=position.__getitem__)
 
 
 def _spread(

@@ -7,9 +7,4 @@ Every encoder is a `TextEncoder`: `HashingEncoder` needs no weights, `minilm.Min
 from jaxkg.text.encoder import TextEncoder
 from jaxkg.text.hashing import HashingEncoder, NgramHasher, label_words
 
-__all__ = [
-    "HashingEncoder",
-    "NgramHasher",
-    "TextEncoder",
-    "label_words",
-]
+__all__ = ["HashingEncoder", "NgramHasher", "TextEncoder", "label_words"]

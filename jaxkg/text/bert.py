@@ -127,9 +127,5 @@ def sentence_vectors(
     return mean_pool(states_of(bert, ids, lengths, config=config), lengths)
 
 
-@functools.partial(jax.jit, static_argnames="config")
-def token_states(
-    bert: Bert, ids: jax.Array, lengths: jax.Array, *, config: BertConfig
-) -> jax.Array:
-    """`states_of`, compiled; one program a shape."""
-    return states_of(bert, ids, lengths, config=config)
+token_states = jax.jit(states_of, static_argnames="config")
+"""`states_of`, compiled; one program a shape."""

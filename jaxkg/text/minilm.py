@@ -223,12 +223,8 @@ class MiniLM:
         weights, flying = self.weights, []
         for rows, count, width in text_batches([len(pieces) for pieces in ids], self.longest):
             check()
-            table = np.zeros((count, width), np.int32)
-            lengths = np.ones(count, np.int32)
-            for place, row in enumerate(rows):
-                table[place, : len(ids[row])] = ids[row]
-                lengths[place] = len(ids[row])
-            flying.append((rows, program(weights, table, lengths, config=self.config)))
+            table = padded([ids[row] for row in rows.tolist()], count, width)
+            flying.append((rows, program(weights, *table, config=self.config)))
         return flying
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
@@ -259,6 +255,15 @@ def digest_of(change: Change) -> str:
         for array in pair:
             digest.update(np.asarray(array, np.float32).tobytes())
     return digest.hexdigest()[:16]
+
+
+def padded(texts: Sequence[Sequence[int]], count: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """[count, width] int32 word pieces of texts, and [count] int32 lengths: 1 of empty rows."""
+    table, lengths = np.zeros((count, width), np.int32), np.ones(count, np.int32)
+    for row, pieces in enumerate(texts):
+        table[row, : len(pieces)] = pieces
+        lengths[row] = len(pieces)
+    return table, lengths
 
 
 def text_batches(lengths: Sequence[int], longest: int) -> Iterator[tuple[np.ndarray, int, int]]:

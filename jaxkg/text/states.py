@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxkg.text.bert import states_of, through
 from jaxkg.text.bert_weights import Bert, BertConfig, Dense, Layer, Norm, load_bert
-from jaxkg.text.minilm import revision_of, text_batches, tokenizer_of
+from jaxkg.text.minilm import padded, revision_of, text_batches, tokenizer_of
 from jaxkg.text.weights import MINILM, find_weights, read_json, read_tensors
 
 if TYPE_CHECKING:
@@ -104,12 +104,8 @@ class TokenReader:
         offsets = np.r_[0, np.cumsum(lengths)].astype(np.int64)
         states = np.zeros((offsets[-1], self.config.hidden_size), np.float16)
         for rows, count, width in text_batches(lengths, self.longest):
-            ids = np.zeros((count, width), np.int32)
-            sizes = np.ones(count, np.int32)
-            for place, row in enumerate(rows.tolist()):
-                ids[place, : lengths[row]] = encodings[row].ids
-                sizes[place] = lengths[row]
-            read = np.asarray(_lower(self.lower, ids, sizes, config=self.config))
+            table = padded([encodings[row].ids for row in rows.tolist()], count, width)
+            read = np.asarray(_lower(self.lower, *table, config=self.config))
             for place, row in enumerate(rows.tolist()):
                 states[offsets[row] : offsets[row + 1]] = read[place, : lengths[row]]
         spans = [np.array(encoding.offsets, np.int32).reshape(-1, 2) for encoding in encodings]

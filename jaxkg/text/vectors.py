@@ -100,10 +100,11 @@ class CachedEncoder:
         for first in range(0, len(missing), _KEPT_AT_A_TIME):
             batch = missing[first : first + _KEPT_AT_A_TIME]
             vectors[batch] = self.encoder([distinct[place] for place in batch])
+            rows = [(place, vectors[place].astype("<f4").tobytes()) for place in batch]
             with self._connection() as db:
                 db.executemany(
                     "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    ((keys[place], _with_crc(vectors[place])) for place in batch),
+                    ((keys[place], stored + _crc(stored)) for place, stored in rows),
                 )
         place_of = {text: place for place, text in enumerate(distinct)}
         return vectors[np.fromiter((place_of[text] for text in texts), np.intp, len(texts))]
@@ -122,11 +123,6 @@ class CachedEncoder:
                 yield db
         except sqlite3.Error as error:
             raise VectorFileError(f"{self.path} is no file of vectors: {error}") from error
-
-
-def _with_crc(vector: np.ndarray) -> bytes:
-    stored = vector.astype("<f4").tobytes()
-    return stored + _crc(stored)
 
 
 def _crc(stored: bytes) -> bytes:
@@ -173,7 +169,12 @@ class KeptVectors:
                 self._kept = self._kept or CachedEncoder(self.encoder, self.path)
                 return self._kept(texts)
             except VectorFileError as error:
-                self._start_anew(error)
+                self._kept = None
+                try:
+                    self.path.unlink(missing_ok=True)
+                except OSError:
+                    nothing_kept(error)
+                    break
         self.path = None
         return self.encoder(texts)
 
@@ -183,12 +184,3 @@ class KeptVectors:
         if encoder is None or self.path is None:
             return encoder
         return KeptVectors(encoder, file_of_vectors(self.path.parent, encoder))
-
-    def _start_anew(self, error: VectorFileError) -> None:
-        assert self.path is not None
-        self._kept = None
-        try:
-            self.path.unlink(missing_ok=True)
-        except OSError:
-            nothing_kept(error)
-            self.path = None

@@ -84,7 +84,7 @@ class Deadline:
             # clock. A test fails where a release of theirs moves it; bodies are watched anyway.
             pool: Any = getattr(transport, "_pool", None)
             if hasattr(pool, "_network_backend"):
-                pool._network_backend = _Network(pool._network_backend, self)
+                pool._network_backend = _OnClock(pool._network_backend, self)
 
     def _watch_body(self, response: Any) -> None:
         named = response.headers.get("content-encoding", "").lower().split(",")
@@ -98,25 +98,15 @@ class Deadline:
         response.stream = kind(response.stream, self, most, events)
 
 
-class _Network:
-    """A client's way to the network, on the clock."""
+class _OnClock:
+    """A client's way to the network, or a connection, on the clock of whichever thread uses it."""
 
     def __init__(self, inner: Any, deadline: Deadline) -> None:
         self._inner, self._deadline = inner, deadline
 
     def connect_tcp(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["timeout"] = self._deadline.left()
-        return _Stream(self._inner.connect_tcp(*args, **kwargs), self._deadline)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-
-class _Stream:
-    """A connection, on the clock of whichever thread uses it."""
-
-    def __init__(self, inner: Any, deadline: Deadline) -> None:
-        self._inner, self._deadline = inner, deadline
+        return _OnClock(self._inner.connect_tcp(*args, **kwargs), self._deadline)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         return self._inner.read(max_bytes, self._deadline.left())
@@ -126,7 +116,7 @@ class _Stream:
 
     def start_tls(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["timeout"] = self._deadline.left()
-        return _Stream(self._inner.start_tls(*args, **kwargs), self._deadline)
+        return _OnClock(self._inner.start_tls(*args, **kwargs), self._deadline)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

@@ -193,11 +193,7 @@ class Tally(Wrapper):
         self.stages: dict[str, Counter[str]] = defaultdict(Counter)
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order."""
         replies = self.inner.complete(requests, admit=admit, on_reply=on_reply)

@@ -287,8 +287,7 @@ class TestExamples:
 
     def test_those_answered_rightly_are_shown(self):
         with TestClient(service(FACTS, answer, examples=self.tried)) as client:
-            while client.get("/readyz").status_code != 200:
-                pass
+            soon_ready(client)
             assert client.get("/examples").json() == {
                 "questions": ["who made Heat?"],
                 "complete": True,
@@ -317,8 +316,7 @@ class TestExamples:
 
         app = service(FACTS, counted, examples=self.tried[:2], limits=Limits(batch=8))
         with TestClient(app) as client:
-            while client.get("/readyz").status_code != 200:
-                pass
+            soon_ready(client)
         assert sizes == [1, 1, 1, 2, 4, 8]
 
     @pytest.mark.parametrize("queue", [1, 2])
@@ -361,8 +359,7 @@ def test_examples_are_about_what_the_graph_says():
 class TestHealth:
     def test_what_stays_is_looked_through_for_garbage_once(self):
         with TestClient(service(FACTS, answer)) as client:
-            while client.get("/readyz").status_code != 200:
-                pass
+            soon_ready(client)
             assert gc.get_freeze_count() > 1000
         assert gc.get_freeze_count() == 0
 

@@ -8,6 +8,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 
+import numpy as np
+
 from jaxkg.adjudicate.backend import Backend, Wrapper
 from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
@@ -32,31 +34,17 @@ class Caps:
     price: float | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class _Load:
-    """Requests in flight: tokens of prompts, of replies with a longest; number of other replies."""
-
-    prompt: float = 0.0
-    reply: float = 0.0
-    unknown: int = 0
-
-    def __add__(self, other: _Load) -> _Load:
-        return _Load(
-            self.prompt + other.prompt, self.reply + other.reply, self.unknown + other.unknown
-        )
-
-    def __sub__(self, other: _Load) -> _Load:
-        return self + _Load(-other.prompt, -other.reply, -other.unknown)
-
-
 @dataclasses.dataclass
 class _Account:
-    """What was spent, and what is in flight."""
+    """What was spent, and what is in flight.
+
+    `open` is [3]: tokens of prompts, of replies with a longest; number of other replies.
+    """
 
     calls: int = 0
     tokens: float = 0.0
     price: float = 0.0
-    open: _Load = _Load()
+    open: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros(3))
 
 
 class Budget(Wrapper):
@@ -100,21 +88,17 @@ class Budget(Wrapper):
         self._ratio = 1.0  # the most that an endpoint counted of a prompt, to what was estimated
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order, or the error "budget"."""
-        pledges: dict[int, _Load] = {}
+        pledges: dict[int, np.ndarray] = {}
 
         def may_send(index: int) -> str | None:
             request = requests[index]
             if reason := admit(index) if admit else None:
                 return reason
             prompt, limit = _prompt_tokens(request), request.max_tokens
-            load = _Load(prompt, 0.0, 1) if limit is None else _Load(prompt, limit, 0)
+            load = np.array([prompt, limit or 0, limit is None], float)
             with self._lock:
                 accounts = self._accounts(request)
                 for scope, account in accounts:
@@ -138,7 +122,7 @@ class Budget(Wrapper):
                         account.tokens += max(0, reply.prompt_tokens + reply.completion_tokens)
                         account.price += max(0.0, reply.price or 0.0)
                     if not reply.estimated:
-                        self._ratio = max(self._ratio, reply.prompt_tokens / load.prompt)
+                        self._ratio = max(self._ratio, reply.prompt_tokens / float(load[0]))
                     self._replies += reply.error is None
                     self._reply_tokens += reply.completion_tokens
             if on_reply:
@@ -152,16 +136,17 @@ class Budget(Wrapper):
             accounts.append(("question", self._questions[request.question]))
         return accounts
 
-    def _likely(self, load: _Load) -> tuple[float, float]:
+    def _likely(self, load: np.ndarray) -> tuple[float, float]:
         """Tokens and price that requests in flight may come to."""
         if self._replies:
             guess = self._reply_tokens / self._replies
         else:
             guess = _FIRST_REPLY if self._run.calls else 0
-        prompt, reply = self._ratio * load.prompt, load.reply + load.unknown * guess
+        prompt, known, unknown = load.tolist()
+        prompt, reply = self._ratio * prompt, known + unknown * guess
         return prompt + reply, self.rates.price(prompt, reply) if self.rates else 0.0
 
-    def _over(self, scope: str, account: _Account, load: _Load) -> str | None:
+    def _over(self, scope: str, account: _Account, load: np.ndarray) -> str | None:
         """Why an account cannot bear one more call of that size; None where it can."""
         caps = self._caps[scope]
         if caps.calls is not None and account.calls + 1 > caps.calls:

@@ -131,11 +131,7 @@ class Cache(Wrapper):
         self._claims = None if free else Claims(f"{self.store.path}.lock")
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order, stored or new."""
         asked = [request.asked(self.model) for request in requests]
@@ -146,7 +142,8 @@ class Cache(Wrapper):
         unread: set[str] = set()  # of them, those with a reply that cannot be read
         for index, key in enumerate(keys):
             hit = stored.get(key)
-            if self._to_retry(requests[index], key, hit):
+            again = self._retry and key not in self._retried
+            if again and hit and hit.error is None and not _readable(requests[index], hit):
                 unread.add(key)
             if hit is None or hit.error is not None or key in unread:
                 places.setdefault(key, []).append(index)
@@ -205,11 +202,6 @@ class Cache(Wrapper):
         if self._claims:
             self._claims.close()
 
-    def _to_retry(self, request: Request, key: str, hit: Reply | None) -> bool:
-        if not self._retry or key in self._retried or hit is None or hit.error is not None:
-            return False
-        return not _readable(request, hit)
-
 
 def _readable(request: Request, reply: Reply) -> bool:
     return reply.error is None and (request.reads is None or request.reads(reply))
@@ -236,11 +228,7 @@ class Replay(Closing):
         self._context = int(noted) if noted and noted.isdecimal() else None
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """The recorded replies, in order.
 

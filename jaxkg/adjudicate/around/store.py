@@ -114,7 +114,9 @@ class ReplyStore:
         """
         content = json.dumps(vars(reply))
         query = _REPLACE if replace or key in self._damaged else _PUT
-        self._run(query, (key, _text(asked), content, reply.error, time.time()))
+        # Lone surrogates, which sqlite cannot store, are written as escapes.
+        text = asked.encode("utf-8", "backslashreplace").decode("utf-8")
+        self._run(query, (key, text, content, reply.error, time.time()))
         self._damaged.discard(key)
 
     def pack(self, path: str | os.PathLike[str]) -> None:
@@ -176,7 +178,8 @@ class ReplyStore:
 
     def _give_up(self, error: BaseException) -> None:
         self._database = None
-        _warn(f"{self.path}: replies are neither read from it nor kept from here on: {error}")
+        words = f"{self.path}: replies are neither read from it nor kept from here on: {error}"
+        warnings.warn(words, stacklevel=1)
 
     def _opened(self) -> sqlite3.Connection:
         try:
@@ -251,9 +254,10 @@ def _made_anew(path: Path) -> sqlite3.Connection:
             database.execute(_PUT, row)
             rescued += 1
     except sqlite3.Error as error:
-        _warn(
+        warnings.warn(
             f"{path}: the file of replies was damaged ({error}) and is now {aside.name}; "
-            f"a new one holds the {rescued} replies that could be read"
+            f"a new one holds the {rescued} replies that could be read",
+            stacklevel=1,
         )
     finally:
         old.close()
@@ -309,12 +313,3 @@ def _is_foreign(path: Path) -> bool:
     except OSError:
         return path.is_dir()
     return bool(start) and start != _MAGIC
-
-
-def _warn(words: str) -> None:
-    warnings.warn(words, stacklevel=2)
-
-
-def _text(asked: str) -> str:
-    """Lone surrogates, which sqlite cannot store, written as escapes."""
-    return asked.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -21,7 +21,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from jaxkg.adjudicate.around.meter import usage
 from jaxkg.adjudicate.ask import Outcome, Prompted, ask
 from jaxkg.adjudicate.backend import Backend
-from jaxkg.adjudicate.prompts import DATA_RULE, block, line
+from jaxkg.adjudicate.prompts import DATA_RULE, block, cut, line
 from jaxkg.adjudicate.requests import Message, Reply, Request
 from jaxkg.records import OtherReading, Usage
 from jaxkg.wire.retry import FailureKind
@@ -191,14 +191,13 @@ def _by_list(backend: Backend, asked: Sequence[Asked], seed: int, repair: bool) 
     """A vote, or two, for one reading of a list."""
     orders = [_shuffled(each, seed) for each in asked]
     first = ask(backend, [_listed(*pair) for pair in zip(asked, orders)], repair=repair)
-    again = [
-        place
+    back = {
+        place: order[::-1]
         for place, (outcome, order) in enumerate(zip(first, orders))
         if outcome.value is not None and (order[0] == 0 or _picked(outcome, order) != 0)
-    ]
-    back = {place: orders[place][::-1] for place in again}
-    second = ask(backend, [_listed(asked[place], back[place]) for place in again], repair=repair)
-    told = dict(zip(again, second))
+    }
+    again = [_listed(asked[place], order) for place, order in back.items()]
+    told = dict(zip(back, ask(backend, again, repair=repair)))
     return [
         _voted(len(each.readings), outcome, order, told.get(place), back.get(place, []))
         for place, (each, outcome, order) in enumerate(zip(asked, first, orders))
@@ -266,9 +265,5 @@ def _outside(most: int, reply: ReadingReply) -> str | None:
 def _told(reading: OtherReading) -> str:
     """A reading in words, and what it answers."""
     more = f"; and {reading.more:,} more" if reading.more else ""
-    shown = _cut("; ".join(map(line, reading.preview))) + more
-    return f"{_cut(line(reading.reading))}: {shown}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} […]"
+    shown = cut("; ".join(map(line, reading.preview)), _LONGEST) + more
+    return f"{cut(line(reading.reading), _LONGEST)}: {shown}"

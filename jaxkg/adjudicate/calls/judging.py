@@ -25,7 +25,7 @@ from jaxkg.adjudicate.ask import Prompted, ask
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls import prompts_proh as words
 from jaxkg.adjudicate.endpoint.completion import estimated_tokens
-from jaxkg.adjudicate.prompts import block
+from jaxkg.adjudicate.prompts import block, cut
 from jaxkg.adjudicate.requests import Message
 
 STAGE = "judge"
@@ -109,12 +109,8 @@ def judge_answers(backend: Backend, asked: Sequence[Answered], *, repair: bool =
     """Let a language model judge answers, one call for each; a question without one costs none.
 
     A call that fails or is held back, a reply that cannot be read, lacks a dimension or leaves
-    0 to 10 is no judgement: the question is in `unjudged` with the reason.
-
-    Args:
-        backend: the judge.
-        asked: questions of different ids.
-        repair: allow one more call for a reply that cannot be read.
+    0 to 10 is no judgement: the question is in `unjudged` with the reason. The questions have
+    different ids.
 
     Raises:
         JaxkgError: what the backend raises; never for a failed call.
@@ -159,8 +155,7 @@ def _shown(items: Sequence[str], more: int = 0) -> str:
     """Items as data, the first ones where all would be too long; says how many are left out."""
     lines: list[str] = []
     tokens = 0
-    for whole in items:
-        item = whole if len(whole) <= _LONGEST else f"{whole[:_LONGEST]} […]"
+    for item in (cut(each, _LONGEST) for each in items):
         tokens += estimated_tokens(len(item) + 1)
         if lines and tokens > MOST_TOKENS:
             break

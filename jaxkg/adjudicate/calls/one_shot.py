@@ -152,10 +152,30 @@ def adjudicate(
     """
     if most_tokens == "manner":
         most_tokens = backend.manner.prompt_tokens
-    answers, offers = _offers(answers, top_k, single, most_ends, most_tokens)
-    prompted = _prompted(answers, offers, backend.manner.why, prompt)
-    outcomes = ask(backend, [each for _, each in prompted], repair=repair)
-    return _concluded(answers, offers, prompted, outcomes, keep_on_failure)
+    offers = [
+        []
+        if worked_out(answer)
+        else offered(
+            answer.paths,
+            top_k=top_k,
+            single=single,
+            most_ends=most_ends,
+            most_tokens=most_tokens,
+            stands_for=found_by_query(answer),
+        )
+        for answer in answers
+    ]
+    why = backend.manner.why or prompt != "ours"
+    prompted = {
+        place: _prompted(answer, offer, why, prompt)
+        for place, (answer, offer) in enumerate(zip(answers, offers))
+        if offer
+    }
+    outcomes = dict(zip(prompted, ask(backend, list(prompted.values()), repair=repair)))
+    return [
+        _concluded(_marked(answer, offer), offer, outcomes.get(place), keep_on_failure)
+        for place, (answer, offer) in enumerate(zip(answers, offers))
+    ]
 
 
 def offered(
@@ -271,72 +291,36 @@ def adjudication_prompt(
     return Message("system", system), Message("user", user)
 
 
-def _offers(
-    answers: Sequence[Answer],
-    top_k: int | None,
-    single: bool,
-    most_ends: int | None,
-    most_tokens: int | None,
-) -> tuple[list[Answer], list[list[Offered]]]:
-    """The lines of each answer, and the answers with a note of what is not shown."""
-    marked: list[Answer] = []
-    offers: list[list[Offered]] = []
-    for answer in answers:
-        if worked_out(answer):
-            marked.append(dataclasses.replace(answer, notes=(*answer.notes, _WORKED_OUT)))
-            offers.append([])
-            continue
-        lines = offered(
-            answer.paths,
-            top_k=top_k,
-            single=single,
-            most_ends=most_ends,
-            most_tokens=most_tokens,
-            stands_for=found_by_query(answer),
+def _marked(answer: Answer, offers: Sequence[Offered]) -> Answer:
+    """The answer with a note of what is not shown."""
+    notes = [_WORKED_OUT] if worked_out(answer) else []
+    if cut := [each for each in offers if each.shown < len(each.ends)]:
+        first = cut[0]
+        notes.append(
+            f"the model was shown {first.shown} of the {len(first.ends):,} entities that line "
+            f"{first.number} of its paths ends in"
+            + (f", and not all of {len(cut) - 1} further lines" if cut[1:] else "")
         )
-        cut = [each for each in lines if each.shown < len(each.ends)]
-        notes = list(answer.notes)
-        if cut:
-            first = cut[0]
-            notes.append(
-                f"the model was shown {first.shown} of the {len(first.ends):,} entities that line "
-                f"{first.number} of its paths ends in"
-                + (f", and not all of {len(cut) - 1} further lines" if cut[1:] else "")
-            )
-        if lines and lines[-1].behind:
-            notes.append(
-                f"the model was shown {len(lines)} groups of paths; {lines[-1].behind} more, "
-                "ranked lower, would have made the prompt too long"
-            )
-        marked.append(dataclasses.replace(answer, notes=tuple(notes)))
-        offers.append(lines)
-    return marked, offers
+    if offers and offers[-1].behind:
+        notes.append(
+            f"the model was shown {len(offers)} groups of paths; {offers[-1].behind} more, "
+            "ranked lower, would have made the prompt too long"
+        )
+    return dataclasses.replace(answer, notes=(*answer.notes, *notes))
 
 
 def _prompted(
-    answers: Sequence[Answer],
-    offers: Sequence[Sequence[Offered]],
-    why: bool,
-    prompt: str,
-) -> list[tuple[int, Prompted[Adjudication]]]:
-    """A prompt for each answer that has paths, with its place."""
-    why = why or prompt != "ours"
-    return [
-        (
-            index,
-            Prompted(
-                messages=adjudication_prompt(answer.question, offer, why=why, prompt=prompt),
-                schema=Adjudication,
-                form=prompts.ADJUDICATE_FORM_WHY if why else prompts.ADJUDICATE_FORM,
-                question=answer.question_id or answer.question,
-                stage=STAGE,
-                max_tokens=REPLY_TOKENS,
-                **_allowed(offer),
-            ),
-        )
-        for index, (answer, offer) in enumerate(zip(answers, offers))
-        if offer
-    ]
+    answer: Answer, offers: Sequence[Offered], why: bool, prompt: str
+) -> Prompted[Adjudication]:
+    return Prompted(
+        messages=adjudication_prompt(answer.question, offers, why=why, prompt=prompt),
+        schema=Adjudication,
+        form=prompts.ADJUDICATE_FORM_WHY if why else prompts.ADJUDICATE_FORM,
+        question=answer.question_id or answer.question,
+        stage=STAGE,
+        max_tokens=REPLY_TOKENS,
+        **_allowed(offers),
+    )
 
 
 def _allowed(offers: Sequence[Offered]) -> dict[str, Any]:
@@ -351,30 +335,18 @@ def _allowed(offers: Sequence[Offered]) -> dict[str, Any]:
 
 
 def _concluded(
-    answers: Sequence[Answer],
-    offers: Sequence[Sequence[Offered]],
-    prompted: Sequence[tuple[int, Prompted[Adjudication]]],
-    outcomes: Sequence[Outcome[Adjudication]],
-    keep_on_failure: bool,
-) -> list[Answer]:
-    by_place = {index: outcome for (index, _), outcome in zip(prompted, outcomes)}
-    concluded: list[Answer] = []
-    for index, answer in enumerate(answers):
-        outcome = by_place.get(index)
-        if outcome is None and worked_out(answer):
-            concluded.append(answer)
-            continue
-        if outcome is None:
-            reason = answer.abstained or "no path was retrieved"
-            concluded.append(dataclasses.replace(answer, entities=(), abstained=reason))
-            continue
-        notes = (*answer.notes, outcome.note) if outcome.note else answer.notes
-        answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage, notes=notes)
-        if outcome.value is None:
-            concluded.append(_failed(answer, outcome, keep_on_failure))
-        else:
-            concluded.append(_decided(answer, offers[index], outcome.value))
-    return concluded
+    answer: Answer, offers: Sequence[Offered], outcome: Outcome[Adjudication] | None, keep: bool
+) -> Answer:
+    if outcome is None:
+        if worked_out(answer):
+            return answer
+        reason = answer.abstained or "no path was retrieved"
+        return dataclasses.replace(answer, entities=(), abstained=reason)
+    notes = (*answer.notes, outcome.note) if outcome.note else answer.notes
+    answer = dataclasses.replace(answer, usage=answer.usage + outcome.usage, notes=notes)
+    if outcome.value is None:
+        return _failed(answer, outcome, keep)
+    return _decided(answer, offers, outcome.value)
 
 
 def _failed(answer: Answer, outcome: Outcome[Adjudication], keep: bool) -> Answer:
@@ -400,14 +372,11 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
     came = {} if answer.query is None else {each.entity: each for each in answer.entities}
     names = {entity: name for offer in offers for entity, name in offer.names.items()}
     candidates = Candidates(names.items())
-    chosen: dict[str, None] = {}
     refused: dict[str, None] = {}
-    every = not any(folded(name) != _ALL or candidates.find(name) for name in reply.answers)
-    named = [
-        name
-        for name in reply.answers
-        if not every and (folded(name) not in _NO_ANSWER or candidates.find(name))
-    ]
+    every = all(folded(name) == _ALL and not candidates.find(name) for name in reply.answers)
+    chosen = dict.fromkeys(support if every else ())
+    said = () if every else reply.answers
+    named = [name for name in said if folded(name) not in _NO_ANSWER or candidates.find(name)]
     for name in named:
         found, missing = candidates.find_all(name)
         dropped += missing
@@ -416,8 +385,6 @@ def _decided(answer: Answer, offers: Sequence[Offered], reply: Adjudication) -> 
         chosen.update(dict.fromkeys(supported))
         if not supported:
             refused.update(dict.fromkeys(names[entity] for entity in found))
-    if every:
-        chosen.update(dict.fromkeys(support))
     abstained = None
     if not chosen:
         abstained = (

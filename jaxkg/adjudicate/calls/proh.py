@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field
 
 from jaxkg.adjudicate.ask import Prompted
 from jaxkg.adjudicate.calls import prompts_proh as words
-from jaxkg.adjudicate.prompts import block, document, numbered
+from jaxkg.adjudicate.prompts import block, cut, document, numbered
 from jaxkg.adjudicate.reading.dag import MOST_SUBQUESTIONS, ReasoningDag, SubQuestion
 from jaxkg.adjudicate.requests import Message
 
@@ -124,10 +124,8 @@ class SynonymGroups(BaseModel):
 
 def keywords(question: str) -> Prompted[Keywords]:
     """Ask what a question is about."""
-    user = words.KEYWORDS_USER.format(question=block([question], "question"))
-    return _prompted(
-        words.KEYWORDS_SYSTEM, user, Keywords, "anchor", tokens=96, most={"keywords": 8}
-    )
+    texts = words.KEYWORDS_SYSTEM, words.KEYWORDS_USER
+    return _prompted(texts, question, {}, Keywords, "anchor", tokens=96, most={"keywords": 8})
 
 
 def plan(
@@ -137,30 +135,25 @@ def plan(
 
     The first draft is asked for at temperature 0, further ones at 0.7.
     """
-    user = words.PLAN_USER.format(
-        question=block([question], "question"), topics=block(topics), context=block(context)
-    )
-    heat = 0.7 if draft else 0.0
     return _prompted(
-        words.PLAN_SYSTEM,
-        user,
+        (words.PLAN_SYSTEM, words.PLAN_USER),
+        question,
+        {"topics": block(topics), "context": block(context)},
         Plan,
         "plan",
         tokens=PLAN_TOKENS,
         most=_PLAN_SIZE,
-        temperature=heat,
+        temperature=0.7 if draft else 0.0,
         seed=draft or None,
     )
 
 
 def entity_weights(question: str, entities: Sequence[str]) -> Prompted[EntityWeights]:
     """Ask how much each entity can help."""
-    user = words.ENTITY_USER.format(
-        question=block([question], "question"), entities=numbered(entities)
-    )
     return _prompted(
-        words.ENTITY_SYSTEM,
-        user,
+        (words.ENTITY_SYSTEM, words.ENTITY_USER),
+        question,
+        {"entities": numbered(entities)},
         EntityWeights,
         "retrieve",
         tokens=32 + 16 * len(entities),
@@ -171,17 +164,13 @@ def entity_weights(question: str, entities: Sequence[str]) -> Prompted[EntityWei
 
 def directions(question: str, chains: Sequence[str], *, keep: int) -> Prompted[Choice]:
     """Ask which partial paths to follow."""
-    user = words.DIRECTIONS_USER.format(
-        question=block([question], "question"), paths=numbered(chains)
-    )
-    system = words.DIRECTIONS_SYSTEM.format(keep=keep)
-    return _chosen(system, user, chains, keep)
+    texts = words.DIRECTIONS_SYSTEM.format(keep=keep), words.DIRECTIONS_USER
+    return _chosen(texts, question, chains, keep)
 
 
 def sufficient_paths(question: str, chains: Sequence[str]) -> Prompted[Choice]:
     """Ask which paths contain the answer."""
-    user = words.PATHS_USER.format(question=block([question], "question"), paths=numbered(chains))
-    return _chosen(words.PATHS_SYSTEM, user, chains, len(chains))
+    return _chosen((words.PATHS_SYSTEM, words.PATHS_USER), question, chains, len(chains))
 
 
 def step_answer(
@@ -193,37 +182,29 @@ def step_answer(
 ) -> Prompted[StepAnswer]:
     """Ask a sub-question, given a path, its entities' descriptions and its chunks."""
     described = f"\n\nThings in them:\n{block(entities)}" if entities else ""
-    cut = (t if len(t) <= _LONGEST_PASSAGE else f"{t[:_LONGEST_PASSAGE]} […]" for t in passages)
-    read = "".join(f"\n\nPassage:\n{document(text)}" for text in cut)
-    user = words.STEP_USER.format(
-        question=block([question], "question"),
-        facts=block(facts),
-        entities=described,
-        passages=read,
-    )
-    return _prompted(words.STEP_SYSTEM, user, StepAnswer, "retrieve", tokens=64)
+    shown = (document(cut(text, _LONGEST_PASSAGE)) for text in passages)
+    read = "".join(f"\n\nPassage:\n{text}" for text in shown)
+    data = {"facts": block(facts), "entities": described, "passages": read}
+    texts = words.STEP_SYSTEM, words.STEP_USER
+    return _prompted(texts, question, data, StepAnswer, "retrieve", tokens=64)
 
 
 def refinement(question: str, dag: ReasoningDag, answers: Mapping[str, str]) -> Prompted[Plan]:
     """Ask for the plan that the answers leave."""
-    user = words.REFINE_USER.format(
-        question=block([question], "question"),
-        plan=block(plan_lines(dag)),
-        answers=block(f"{id}: {answer}" for id, answer in answers.items()),
-    )
-    return _prompted(words.REFINE_SYSTEM, user, Plan, "states", tokens=PLAN_TOKENS, most=_PLAN_SIZE)
+    known = block(f"{id}: {answer}" for id, answer in answers.items())
+    data = {"plan": block(plan_lines(dag)), "answers": known}
+    texts = words.REFINE_SYSTEM, words.REFINE_USER
+    return _prompted(texts, question, data, Plan, "states", tokens=PLAN_TOKENS, most=_PLAN_SIZE)
 
 
 def final_answer(
     question: str, steps: Sequence[str], facts: Sequence[str]
 ) -> Prompted[FinalAnswer]:
     """Ask for the answer of a completed plan."""
-    user = words.FINAL_USER.format(
-        question=block([question], "question"), steps=block(steps), facts=block(facts)
-    )
     return _prompted(
-        words.FINAL_SYSTEM,
-        user,
+        (words.FINAL_SYSTEM, words.FINAL_USER),
+        question,
+        {"steps": block(steps), "facts": block(facts)},
         FinalAnswer,
         "answer",
         tokens=160,
@@ -234,12 +215,10 @@ def final_answer(
 
 def verdict(question: str, candidates: Sequence[str]) -> Prompted[Verdict]:
     """Ask the judge."""
-    user = words.JUDGE_USER.format(
-        question=block([question], "question"), candidates=numbered(candidates)
-    )
     return _prompted(
-        words.JUDGE_SYSTEM,
-        user,
+        (words.JUDGE_SYSTEM, words.JUDGE_USER),
+        question,
+        {"candidates": numbered(candidates)},
         Verdict,
         "answer",
         tokens=16,
@@ -269,10 +248,13 @@ def _numbers(items: Sequence[str]) -> range:
     return range(1, len(items) + 1)
 
 
-def _chosen(system: str, user: str, chains: Sequence[str], most: int) -> Prompted[Choice]:
+def _chosen(
+    texts: tuple[str, str], question: str, chains: Sequence[str], most: int
+) -> Prompted[Choice]:
     return _prompted(
-        system,
-        user,
+        texts,
+        question,
+        {"paths": numbered(chains)},
         Choice,
         "retrieve",
         tokens=24 + 5 * most,
@@ -282,14 +264,17 @@ def _chosen(system: str, user: str, chains: Sequence[str], most: int) -> Prompte
 
 
 def _prompted(
-    system: str,
-    user: str,
+    texts: tuple[str, str],
+    question: str,
+    data: Mapping[str, str],
     schema: type[T],
     stage: str,
     *,
     tokens: int,
     **more: Any,
 ) -> Prompted[T]:
+    """A prompt of its texts, system's and user's, with a question and other data in the latter."""
+    system, user = texts[0], texts[1].format(question=block([question], "question"), **data)
     return Prompted(
         messages=(Message("system", system), Message("user", user)),
         schema=schema,

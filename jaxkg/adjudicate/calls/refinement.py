@@ -41,30 +41,22 @@ class Unrefined(NamedTuple):
 def choose_patterns(
     backend: Backend, asked: Sequence[Unrefined], *, most: int
 ) -> list[Outcome[PatternReply]]:
-    """Let a language model choose the patterns that a question means, exactly one call a question.
-
-    Args:
-        backend: who answers.
-        asked: questions with their candidates.
-        most: patterns wanted of each.
+    """Let a language model choose the `most` patterns that a question means, exactly one call each.
 
     Returns:
         One outcome per question, in order; a number may be of no pattern.
 
     Reference: PathHD, Appendix K.
     """
+    system = Message("system", prompts.REFINE_SYSTEM.format(most=most))
+
+    def user(each: Unrefined) -> Message:
+        question, patterns = block([each.question], "question"), numbered(each.patterns)
+        return Message("user", prompts.REFINE_USER.format(question=question, patterns=patterns))
+
     prompted = [
         Prompted(
-            messages=(
-                Message("system", prompts.REFINE_SYSTEM.format(most=most)),
-                Message(
-                    "user",
-                    prompts.REFINE_USER.format(
-                        question=block([each.question], "question"),
-                        patterns=numbered(each.patterns),
-                    ),
-                ),
-            ),
+            messages=(system, user(each)),
             schema=PatternReply,
             form=prompts.REFINE_FORM,
             question=each.question_id or each.question,

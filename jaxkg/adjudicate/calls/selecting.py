@@ -80,12 +80,8 @@ def ask_selects(
 ) -> list[Outcome[SelectReply]]:
     """Let a language model write a SELECT for each question, one call a question.
 
-    Args:
-        backend: who answers.
-        wanted: questions with tables.
-        check: of the i-th question's reply, what is wrong with it; such a reply counts as one that
-            cannot be read.
-        repair: allow one more call for a reply that cannot be read.
+    A reply of which `check` says that something is wrong, told the question's place, counts as one
+    that cannot be read.
 
     Returns:
         One outcome per question, in order.

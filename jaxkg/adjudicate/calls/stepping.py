@@ -90,11 +90,6 @@ def choose_steps(
 ) -> list[Outcome[StepReply]]:
     """Let a language model choose a step for each question, one call a question.
 
-    Args:
-        backend: who answers.
-        asked: questions with what is reached and what may be chosen.
-        repair: allow one more call for a reply that cannot be read.
-
     Returns:
         One outcome per question, in order; a step is one that was offered, see `Steps.place`.
     """

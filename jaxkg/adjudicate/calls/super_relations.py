@@ -179,18 +179,12 @@ def select_prompt(choice: Choice, *, keep: int) -> tuple[Message, Message]:
 
 def score_prompt(choice: Choice, *, keep: int, criteria: bool) -> tuple[Message, Message]:
     """The two turns of the scoring prompt; everything from the graph enters as delimited data."""
-    followed = (
-        block(
-            f"step {n}: {'; '.join(map(line, kept))}" for n, kept in enumerate(choice.followed, 1)
-        )
-        if choice.followed
-        else "nothing yet"
-    )
+    steps = [f"step {n}: {'; '.join(map(line, kept))}" for n, kept in enumerate(choice.followed, 1)]
     user = SCORE_USER.format(
         guide=SCORE_CRITERIA if criteria else SCORE_EXAMPLES,
         question=block([choice.question], "question"),
         topics=block(choice.topics),
-        followed=followed,
+        followed=block(steps) if steps else "nothing yet",
         candidates=numbered(choice.candidates),
     )
     system = SCORE_SYSTEM.format(keep=keep, most=most_scores(keep))

@@ -21,12 +21,7 @@ from jaxkg.adjudicate.requests import Admit, OnReply, Reply, Request
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.wire.deadline import LARGEST_REPLY, Deadline, Overdue, TooLarge
-from jaxkg.wire.redact import (
-    Secrets,
-    checked_base_url,
-    checked_key,
-    secret_segments,
-)
+from jaxkg.wire.redact import Secrets, checked_base_url, checked_key, secret_segments
 from jaxkg.wire.retry import Backoff, Fault, from_status
 from jaxkg.words import one_line
 
@@ -127,7 +122,19 @@ class OpenAIBackend(Closing):
         self._given_concurrency = concurrency
         self._backoff = backoff or Backoff()
         self._deadline = Deadline(timeout)
-        self._client = _client(address, key or _STAND_IN_KEY, headers, timeout, self._deadline)
+        import openai  # half a second: only for those who talk to a model
+
+        http = openai.DefaultHttpxClient(max_redirects=_REDIRECTS)
+        self._deadline.watch(http)
+        self._client = openai.OpenAI(
+            base_url=address,
+            api_key=key or _STAND_IN_KEY,
+            # A packed reply cannot be bounded before it is unpacked.
+            default_headers={"Accept-Encoding": "identity", **headers},
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
+        )
         self._finalizer = weakref.finalize(self, self._client.close)
         self._first = threading.Lock()
         self._scouted = threading.Event()
@@ -167,11 +174,7 @@ class OpenAIBackend(Closing):
         return Width(min(_WIDEST, self.capacity.slots or 1) if here else _WIDEST)
 
     def complete(
-        self,
-        requests: Sequence[Request],
-        *,
-        admit: Admit | None = None,
-        on_reply: OnReply | None = None,
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
     ) -> list[Reply]:
         """One reply per request, in order; failures are replies too.
 
@@ -186,12 +189,9 @@ class OpenAIBackend(Closing):
         def work(place: int) -> None:
             with self.width:
                 reason = admit(place) if admit else None
-                if reason is None:
-                    reply = self._ask(requests[place], stop)
-                else:
-                    reply = Reply.held_back(reason)
+                reply = Reply.held_back(reason) if reason else self._ask(requests[place], stop)
             replies[place] = reply
-            if on_reply is not None:
+            if on_reply:
                 with telling:
                     on_reply(place, reply)
 
@@ -230,14 +230,13 @@ class OpenAIBackend(Closing):
 
     def _ask(self, request: Request, stop: threading.Event) -> Reply:
         """One request; the first with a schema goes alone, to learn whether schemas are taken."""
-        if request.schema is None or self._scouted.is_set():
-            return self._attempts(request, stop)
-        if self._first.acquire(blocking=False):
-            try:
-                return self._attempts(request, stop)
-            finally:
-                self._scouted.set()
-        self._scouted.wait()
+        if request.schema is not None and not self._scouted.is_set():
+            if self._first.acquire(blocking=False):
+                try:
+                    return self._attempts(request, stop)
+                finally:
+                    self._scouted.set()
+            self._scouted.wait()
         return self._attempts(request, stop)
 
     def _attempts(self, request: Request, stop: threading.Event) -> Reply:
@@ -290,10 +289,6 @@ class OpenAIBackend(Closing):
             # The generic call: the typed one spends a third of its time re-checking the request
             # against every variant of every field.
             text = self._client.post("/chat/completions", body=body, cast_to=str)
-        except (Overdue, openai.APITimeoutError):
-            return self._late()
-        except TooLarge as error:
-            return _too_large(error)
         except openai.APIStatusError as error:
             return from_status(
                 error.status_code,
@@ -301,8 +296,9 @@ class OpenAIBackend(Closing):
                 code=error.code,
                 headers=error.response.headers,
             )
-        except openai.APIConnectionError as error:
-            return self._unconnected(error.__cause__ or error)
+        except (Overdue, TooLarge, openai.APIConnectionError) as error:
+            late = isinstance(error, openai.APITimeoutError)
+            return self._unconnected(Overdue() if late else error.__cause__ or error)
         except openai.OpenAIError as error:
             return Fault("protocol", self._told(str(error)))
         except UnicodeEncodeError:
@@ -313,9 +309,10 @@ class OpenAIBackend(Closing):
     def _unconnected(self, cause: BaseException) -> Fault:
         """What kept a request from its reply."""
         if isinstance(cause, Overdue):
-            return self._late()
+            return Fault("timeout", f"silent for {self._timeout:g} s", again=True)
         if isinstance(cause, TooLarge):
-            return _too_large(cause)
+            larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
+            return Fault("protocol", str(cause) or larger)
         kind = type(cause).__name__
         detail = f"{self.base_url}: {self._told(str(cause) or kind)}"
         if kind in _HOPELESS:
@@ -325,36 +322,6 @@ class OpenAIBackend(Closing):
     def _told(self, words: str) -> str:
         """What somebody else wrote, fit to be shown: on one line, no key in it, not too long."""
         return one_line(self._secrets.hide(words))[:_LONGEST_COMPLAINT]
-
-    def _late(self) -> Fault:
-        return Fault("timeout", f"silent for {self._timeout:g} s", again=True)
-
-
-def _too_large(error: TooLarge) -> Fault:
-    larger = f"the reply is larger than the {LARGEST_REPLY:,} bytes that are read"
-    return Fault("protocol", str(error) or larger)
-
-
-def _client(
-    base_url: str,
-    key: str,
-    headers: Mapping[str, str],
-    timeout: float,
-    deadline: Deadline,
-) -> openai.OpenAI:
-    import openai  # half a second: only for those who talk to a model
-
-    http = openai.DefaultHttpxClient(max_redirects=_REDIRECTS)
-    deadline.watch(http)
-    return openai.OpenAI(
-        base_url=base_url,
-        api_key=key,
-        # A packed reply cannot be bounded before it is unpacked.
-        default_headers={"Accept-Encoding": "identity", **headers},
-        timeout=timeout,
-        max_retries=0,
-        http_client=http,
-    )
 
 
 def _complaint(error: openai.APIStatusError) -> str:

@@ -67,32 +67,12 @@ class Check:
     """What was found.
 
     Attributes:
-        answers: the endpoint answered a plain request.
-        structured: it took a schema as structured output.
-        readable: the reply to the schema, however it was sent, could be read.
-        chooses: a schema's list of values binds it.
-        logprobs: it tells log-probabilities.
-        seconds: of the shortest reply.
-        read, written: tokens a second; None where it reports no usage.
-        context: tokens of prompt and reply together; None where nobody knows.
+        ok: the package can work with it: it answers, and what it says of a schema can be read.
         lines: all of it in plain words.
     """
 
-    answers: bool
-    structured: bool
-    readable: bool
-    seconds: float
+    ok: bool
     lines: tuple[str, ...]
-    chooses: bool = False
-    logprobs: bool = False
-    read: float | None = None
-    written: float | None = None
-    context: int | None = None
-
-    @property
-    def ok(self) -> bool:
-        """True where the package can work with it."""
-        return self.answers and self.readable
 
     def text(self) -> str:
         """The lines, one under the other."""
@@ -109,7 +89,7 @@ def check(backend: Backend) -> Check:
         lines.append(f"The error: {plain.detail}")
         if plain.error == "not_found" and remote and (listed := remote.models()):
             lines.append(f"Models there: {', '.join(listed[:20])}")
-        return Check(False, False, False, plain.seconds, tuple(filter(None, lines)))
+        return Check(False, tuple(filter(None, lines)))
     shaped = _shaped(backend, prompts.PROBE_STRUCTURED, _City)
     readable, trouble = _readable(shaped, _City)
     chooses = _readable(_shaped(backend, prompts.PROBE_CHOICE, _Code), _Code)[0]
@@ -151,18 +131,7 @@ def check(backend: Backend) -> Check:
             f"{cost.calls:g} {'call' if cost.calls == 1 else 'calls'}"
             for cost in COSTS
         ]
-    return Check(
-        True,
-        shaped.structured,
-        readable,
-        seconds,
-        tuple(lines),
-        chooses=chooses,
-        logprobs=bool(long.alternatives),
-        read=read,
-        written=written,
-        context=backend.context,
-    )
+    return Check(readable, tuple(lines))
 
 
 def _asked(backend: Backend, text: str, **options: Any) -> Reply:

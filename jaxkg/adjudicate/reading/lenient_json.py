@@ -64,13 +64,10 @@ def read(text: str, start: int = 0) -> tuple[Any, int]:
         NotJson: none starts there.
     """
     try:
-        return first_value(text, start)
-    except json.JSONDecodeError:
-        pass
-    except OutOfBounds as error:
-        raise CutOff(str(error)) from None
-    try:
-        return _value(text, start, 0)
+        try:
+            return first_value(text, start)
+        except json.JSONDecodeError:
+            return _value(text, start, 0)
     except OutOfBounds as error:
         raise CutOff(str(error)) from None
 

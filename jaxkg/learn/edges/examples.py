@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from jaxkg.candidates import Revisit, fit, follow, start
 from jaxkg.learn.mine import MinedPaths
 from jaxkg.tensors import Capacities, TensorGraph, batch_starts, bucket, pad, stream
-from jaxkg.types import NULL, Fit, Frontier, Graph, inverse_code
+from jaxkg.types import NULL, Fit, Frontier, inverse_code
 
 _WORDINGS, _TEMPERATURE = 16, 0.05
 """Distinct wordings that vote; a vote loses exp((cosine - 1) / temperature)."""
@@ -63,11 +63,7 @@ class EdgeBatch(NamedTuple):
     valid: np.ndarray  # [F] bool
 
 
-def agreed_paths(
-    mined: MinedPaths,
-    texts: Sequence[str],
-    vectors: np.ndarray,
-) -> np.ndarray:
+def agreed_paths(mined: MinedPaths, texts: Sequence[str], vectors: np.ndarray) -> np.ndarray:
     """The mined path of each question that questions worded alike agree on.
 
     Args:
@@ -118,15 +114,7 @@ def _kernel(vectors: np.ndarray) -> sp.csr_matrix:
 
 
 @functools.partial(jax.jit, static_argnames=("capacities", "revisit"))
-def _follow(
-    graph: Graph,
-    row: jax.Array,
-    node: jax.Array,
-    relations: jax.Array,
-    *,
-    capacities: tuple[int, ...],
-    revisit: Revisit,
-) -> Fit[tuple[Frontier, ...]]:
+def _follow(graph, row, node, relations, *, capacities, revisit) -> Fit[tuple[Frontier, ...]]:
     trail = follow(graph, start(row, node), relations, capacities=capacities, revisit=revisit)
     return fit(trail, trail)
 
@@ -247,21 +235,9 @@ def draw_edges(
     if states.targets is not None:
         of = np.stack([states.question[drawn[state]], states.hop[drawn[state]], target], axis=1)
         right &= _among(of, states.targets)
-    return EdgeBatch(
-        states.question[drawn],
-        states.hop[drawn],
-        node,
-        *(
-            pad(column, size)
-            for column in (
-                state,
-                relation,
-                target,
-                right,
-                np.ones(len(state), bool),
-            )
-        ),
-    )
+    columns = (state, relation, target, right, np.ones(len(state), bool))
+    padded = (pad(column, size) for column in columns)
+    return EdgeBatch(states.question[drawn], states.hop[drawn], node, *padded)
 
 
 def _among(rows: np.ndarray, table: np.ndarray) -> np.ndarray:

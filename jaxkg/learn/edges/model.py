@@ -84,13 +84,12 @@ class TrainedScorer(FolderModel):
         inner = {key: tuple(meta["sizes"][key]) for key in ("attention", "classifier")}
         sizes = EdgeSizes(**{**meta["sizes"], **inner})
         shape = jax.eval_shape(lambda: init_edge_scorer(sizes, key=jax.random.key(0)))
-        graph = {
-            name: jax.ShapeDtypeStruct((rows, sizes.graph), np.dtype(np.float32))
-            for name, rows in (
-                ("relation_graph", 2 * len(meta["relations"])),
-                ("node_graph", len(arrays["node_graph"])),
-            )
+        rows = {
+            "relation_graph": 2 * len(meta["relations"]),
+            "node_graph": len(arrays["node_graph"]),
         }
+        kind = np.dtype(np.float32)
+        graph = {name: jax.ShapeDtypeStruct((n, sizes.graph), kind) for name, n in rows.items()}
         weights = leaves_like(arrays, {"params": shape, **graph})
         name, revision = meta["encoder"]
         return cls(

@@ -66,7 +66,7 @@ def rank_links(
     """Counts for `jaxkg.evaluate.metrics.ranking`: all tail queries, then all head queries.
 
     Args:
-        model, norm: of the embeddings.
+        model: of the embeddings.
         embeddings: trained.
         triples: [Q, 3] int, to be ranked.
         known: [T, 3] int, all known facts, those in `triples` too (Bordes et al., 2013: filtered).

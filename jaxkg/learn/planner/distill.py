@@ -197,17 +197,9 @@ def compare_with_teacher(
     count = sum(bool(some) for some in gold)
     mine = reached_sets(tensors, topics, [[path] for path in chosen], planner.hops, revisit)
     its = reached_sets(tensors, topics, taught, planner.hops, revisit)
-    scores = [
-        np.mean([_f1(some, right) for some, right in zip(side, gold) if right]) if count else None
-        for side in (its, mine)
-    ]
-    return Agreement(
-        questions=len(traces),
-        same_plan=float(np.mean(same)),
-        teacher_f1=None if scores[0] is None else float(scores[0]),
-        student_f1=None if scores[1] is None else float(scores[1]),
-        with_gold=count,
-    )
+    f1 = [[_f1(s, right) for s, right in zip(side, gold) if right] for side in (its, mine)]
+    teacher, student = (float(np.mean(side)) if count else None for side in f1)
+    return Agreement(len(traces), float(np.mean(same)), teacher, student, count)
 
 
 def reached_sets(

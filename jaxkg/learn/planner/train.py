@@ -153,15 +153,7 @@ def expected_f1(log_probability: jax.Array, f1: jax.Array) -> jax.Array:
 
 @functools.lru_cache(maxsize=8)
 def _program(config: PlannerConfig, steps: int) -> Program:
-    def loss(
-        params: PlannerParams,
-        labels: jax.Array,
-        columns: jax.Array,
-        ngrams: jax.Array,
-        paths: jax.Array,
-        f1: jax.Array,
-        key: jax.Array,
-    ) -> jax.Array:
+    def loss(params, labels, columns, ngrams, paths, f1, key):
         key = jax.random.wrap_key_data(key)
         ngrams = hide_words(ngrams, key, words=config.hidden_words, each=config.dropout)
         ngrams = ngrams[:, columns]
@@ -298,13 +290,7 @@ def _places(rows: np.ndarray, size: int) -> np.ndarray:
 
 
 @jax.jit
-def _expected(
-    params: PlannerParams,
-    label_ngrams: jax.Array,
-    ngrams: jax.Array,
-    paths: jax.Array,
-    f1: jax.Array,
-) -> jax.Array:
+def _expected(params, label_ngrams, ngrams, paths, f1) -> jax.Array:
     return expected_f1(mined_log_probabilities(params, label_ngrams, ngrams, paths), f1)
 
 

@@ -17,11 +17,7 @@ from jaxkg.learn.priority.model import (
     text_encoder,
 )
 from jaxkg.learn.priority.subgraphs import subgraph_sizes
-from jaxkg.learn.priority.train import (
-    PriorityConfig,
-    PriorityExamples,
-    train_priority,
-)
+from jaxkg.learn.priority.train import PriorityConfig, PriorityExamples, train_priority
 from jaxkg.learn.supervision import Training, revisit_rule, supervise
 from jaxkg.learn.words import label_table, question_table, seen_buckets
 from jaxkg.records import Question

@@ -32,28 +32,6 @@ def text_encoder(encoder: Encoder | None, relations: Sequence[str]) -> Encoder:
     return HashingEncoder(buckets=PrioritySizes.text).fitted(labels)
 
 
-def label_features(encoder: Encoder, labels: Sequence[str], *, width: int) -> np.ndarray:
-    """[N, F] float32 of labels: their vectors, where wider than F through a fixed random matrix.
-
-    Args:
-        encoder: of texts.
-        labels: N names.
-        width: F.
-    """
-    table = np.zeros((len(labels), width), np.float32)
-    matrix = None
-    for first in range(0, len(labels), _CHUNK):
-        vectors = encoder(labels[first : first + _CHUNK])
-        size = vectors.shape[1]
-        if matrix is None:
-            # Inner products survive it up to about F ** -0.5 (Johnson and Lindenstrauss).
-            rng = np.random.default_rng(0)
-            matrix = rng.normal(scale=width**-0.5, size=(size, width)).astype(np.float32)
-            matrix = np.eye(size, width, dtype=np.float32) if size <= width else matrix
-        table[first : first + _CHUNK] = vectors @ matrix
-    return table
-
-
 @dataclasses.dataclass(frozen=True)
 class PriorityModel(FolderModel, ReadsWords):
     """Everything needed to prioritise paths on a graph with these relations.
@@ -132,10 +110,21 @@ class PriorityModel(FolderModel, ReadsWords):
 
 
 def entity_features(kg: KnowledgeGraph, encoder: Encoder, *, rows: int, width: int) -> np.ndarray:
-    """[rows, F] float32 label features of a graph's entities, 0 past the last."""
+    """[rows, F] float32 label features of a graph's entities, 0 past the last.
+
+    They are the vectors of their names, where wider than F through a fixed random matrix.
+    """
     table = np.zeros((rows, width), np.float32)
-    if width:
-        table[: kg.num_entities] = label_features(encoder, kg.entity_names.tolist(), width=width)
+    names, matrix = kg.entity_names.tolist() if width else [], None
+    for first in range(0, len(names), _CHUNK):
+        vectors = encoder(names[first : first + _CHUNK])
+        size = vectors.shape[1]
+        if matrix is None:
+            # Inner products survive it up to about F ** -0.5 (Johnson and Lindenstrauss).
+            rng = np.random.default_rng(0)
+            matrix = rng.normal(scale=width**-0.5, size=(size, width)).astype(np.float32)
+            matrix = np.eye(size, width, dtype=np.float32) if size <= width else matrix
+        table[first : first + len(vectors)] = vectors @ matrix
     return table
 
 

@@ -143,14 +143,7 @@ class PathRanker(FolderModel):
 
 
 @jax.jit
-def _flat_scores(
-    weights: tuple[RankerParams, jax.Array],
-    texts: jax.Array,
-    ngrams: jax.Array,
-    distinct: jax.Array,
-    question: jax.Array,
-    place: jax.Array,
-) -> jax.Array:
+def _flat_scores(weights, texts, ngrams, distinct, question, place) -> jax.Array:
     stacked, labels = weights
 
     def of_member(params: RankerParams) -> jax.Array:
@@ -231,20 +224,19 @@ def fit_ranker(
     tick("look around", len(questions), len(questions))
     examples = RankerExamples(texts, ngrams, right, [table.of(i) for i in range(len(questions))])
     labels = label_table(encoder, kg.relations, directed=directed)
-    members = []
-    for member in range(config.members):
-        members.append(
-            train_ranker(
-                labels,
-                examples,
-                config,
-                seed=seed + member,
-                folder=None if folder is None else Path(folder) / str(member),
-                on_epoch=lambda epoch, loss, score, done=member * config.epochs: tick(
-                    "train", done + epoch, config.epochs * config.members
-                ),
-            )
+    members = [
+        train_ranker(
+            labels,
+            examples,
+            config,
+            seed=seed + member,
+            folder=None if folder is None else Path(folder) / str(member),
+            on_epoch=lambda epoch, loss, score, done=member * config.epochs: tick(
+                "train", done + epoch, config.epochs * config.members
+            ),
         )
+        for member in range(config.members)
+    ]
     about = {
         "questions": given,
         "trained_on": len(questions),

@@ -19,13 +19,7 @@ import numpy as np
 
 from jaxkg.learn.folder import FolderModel, ModelFolder
 from jaxkg.learn.ranker.branches import Branch
-from jaxkg.score.path_steps import (
-    StepParams,
-    marked,
-    next_state,
-    relation_vectors,
-    step_logits,
-)
+from jaxkg.score.path_steps import StepParams, marked, next_state, relation_vectors, step_logits
 from jaxkg.search.path_steps import SteppedPaths, step_paths
 from jaxkg.tensors import TensorGraph, bucket, pad
 from jaxkg.text.bert_weights import BertConfig

@@ -1,3 +1,5 @@
+import re
+
 import loopback
 import pytest
 
@@ -15,14 +17,15 @@ def test_a_good_endpoint(serve, backend_of):
     server = serve(answer, delay=0.02)
     prices = PriceTable({"loopback": Rates(0.5, 1.5)})
     found = check(backend_of(server, prices=prices))
-    assert (found.ok, found.answers, found.structured, found.readable) == (True,) * 4
-    assert 0.02 <= found.seconds < 2
-    assert found.read > found.written > 0
-    assert (found.chooses, found.logprobs, found.context) == (True, False, 4096)
+    assert found.ok
     text = found.text()
     assert f"{server.url}, model loopback: answers, 0.0" in text
+    read, written = re.search(r"Speed: (\d+) tokens a second read, ([\d.]+) written", text).groups()
+    assert float(read) > float(written) > 0
     assert "Structured output: supported; the model keeps to a list of allowed values." in text
-    assert "(assumed; the server does not say), slots: 1; requests at a time: 1." in text
+    assert (
+        "Context: 4,096 tokens (assumed; the server does not say), slots: 1; requests at a time: 1."
+    ) in text
     assert "Log-probabilities: no." in text
     assert " s  llm-planned, 4.4 calls" in text
     assert "A reply in a given form: readable." in text
@@ -35,7 +38,7 @@ def test_an_endpoint_without_structured_output_and_counts(serve, backend_of):
         return loopback.Behaviour(text=answer(body), usage=False)
 
     found = check(backend_of(serve(uncounted, structured=False)))
-    assert (found.ok, found.structured, found.written) == (True, False, None)
+    assert found.ok
     assert "A question takes" not in found.text()
     assert "not supported; schemas are sent as instructions" in found.text()
     assert "no token counts" in found.text()
@@ -44,7 +47,6 @@ def test_an_endpoint_without_structured_output_and_counts(serve, backend_of):
 
 def test_an_endpoint_whose_replies_cannot_be_read(serve, backend_of):
     found = check(backend_of(serve(lambda body: "I'd say so")))
-    assert found.answers
     assert not found.ok
     assert "NOT readable, it has none of the fields is_city" in found.text()
 

@@ -37,21 +37,8 @@ CONFIG = StepConfig(
     width=8, hidden=32, batch_size=18, epochs=80, learning_rate=1e-2, upper_rate=1e-3, unknown=0.1
 )
 WORDS = [
-    "who",
-    "made",
-    "film",
-    "when",
-    "was",
-    "shown",
-    "home",
-    "of",
-    "the",
-    "maker",
-    "and",
-    "person",
-    "by",
-    "also",
-    "directed",
+    *("who", "made", "film", "when", "was", "shown", "home", "of", "the", "maker", "and"),
+    *("person", "by", "also", "directed"),
 ]
 
 
