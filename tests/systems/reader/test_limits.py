@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from reader_graphs import transit
+from readers import reader_of
 
 from jaxkg.deadline import OutOfTime, TimeLimit
 from jaxkg.errors import JaxkgError
@@ -185,7 +186,7 @@ def test_of_a_long_name_the_beginning_is_looked_at_which_is_told_once(how, place
         "different words": " ".join(map(str, range(16_000))),
     }[how].strip()
     long = ("A", "r", name) if place == "name" else ("A", name, "C")
-    reader = Reader.build(KnowledgeGraph.from_triples([long, ("A", "q", "B")]), HashingEncoder())
+    reader = reader_of([long, ("A", "q", "B")])
     answer = ask(reader, "what is the q of A?")
     assert [e.name for e in answer.entities] == ["B"]
     told = [note for note in answer.notes if "longer than 1,000 characters" in note]
@@ -209,7 +210,7 @@ def test_a_long_name_is_printed_by_its_beginning(capsys):
     ],
 )
 def test_graphs_of_little_sense_are_answered_or_withheld(triples, question, wanted):
-    answer = ask(Reader.build(KnowledgeGraph.from_triples(triples), HashingEncoder()), question)
+    answer = ask(reader_of(triples), question)
     assert answer.abstained or [e.name for e in answer.entities] == wanted or wanted is None
     if wanted:
         assert [e.name for e in answer.entities] == wanted
@@ -262,6 +263,6 @@ def test_a_class_of_a_million_members_is_asked_about():
     count = 1_000_000
     triples = [(f"m{i}", "type", "Thing") for i in range(count)]
     triples += [(f"m{i}", "colour", ("red", "blue")[i % 2]) for i in range(1000)]
-    reader = Reader.build(KnowledgeGraph.from_triples(triples), HashingEncoder())
+    reader = reader_of(triples)
     assert [e.name for e in ask(reader, "what colour is m5?").entities] == ["blue"]
     assert [e.name for e in ask(reader, "how many things are there?").entities] == [str(count)]

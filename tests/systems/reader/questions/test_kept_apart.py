@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from readers import readings_of
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
-
-
-def readings_of(facts) -> Readings:
-    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
 
 
 def told(readings, question):
