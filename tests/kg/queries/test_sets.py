@@ -221,8 +221,7 @@ def made(comparison, number, path=("^by",)):
     ],
 )
 def test_every_operator(query, meant):
-    result = QuerySets(FILMS).execute(query)
-    assert told(FILMS, result) == meant
+    assert told(FILMS, QuerySets(FILMS).execute(query)) == meant
 
 
 SHOP = KnowledgeGraph.from_triples(

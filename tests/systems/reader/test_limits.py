@@ -206,14 +206,11 @@ def test_a_long_name_is_printed_by_its_beginning(capsys):
     [
         ([("A", "r", "B")], "what is the r of A?", ["B"]),
         ([("2", "3", "4"), ("5", "3", "6")], "what is the 3 of 2?", ["4"]),
-        ([("😀", "❤️", "🐶"), ("😀", "🏠", "🏰")], "what is the 🏠 of 😀?", None),
+        ([("😀", "❤️", "🐶"), ("😀", "🏠", "🏰")], "what is the 🏠 of 😀?", []),
     ],
 )
 def test_graphs_of_little_sense_are_answered_or_withheld(triples, question, wanted):
-    answer = ask(reader_of(triples), question)
-    assert answer.abstained or [e.name for e in answer.entities] == wanted or wanted is None
-    if wanted:
-        assert [e.name for e in answer.entities] == wanted
+    assert [e.name for e in ask(reader_of(triples), question).entities] == wanted
 
 
 @pytest.mark.parametrize("text", ["😀" * 1500, "1 " * 1990, "r " * 1900, "(" * 3000, '"' * 3000])

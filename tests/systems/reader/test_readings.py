@@ -145,8 +145,7 @@ def test_what_others_of_its_sort_have_and_a_topic_lacks_is_a_reading_that_leads_
         c for c in readings.of(asked) if kg.relations[c.last % kg.num_relations] == "due date"
     ]
     np.testing.assert_allclose([c.wanting for c in missing if c.wanting], [0.75])
-    seen = views(asked, missing, readings.find)
-    assert not seen[:, NAMES.index("answers itself")].any()
+    assert not views(asked, missing, readings.find)[:, NAMES.index("answers itself")].any()
     assert not [c for c in readings.of(readings.asked("Is the Petrel due?")) if c.wanting]
 
 
@@ -248,7 +247,6 @@ def test_a_superlative_within_a_label_is_a_part_of_it():
     assert readings.asked("Which animals were first described by Ada Moor?").cues.extreme is None
     assert readings.asked("Which animal was described first?").cues.extreme is not None
     other = readings.asked("Which animals were first described by the oldest keeper?").cues.extreme
-    assert other is not None
     assert other.measured.startswith("birth")
 
 
@@ -268,7 +266,6 @@ def test_a_word_of_a_name_grades_nothing():
     readings = Readings(shelter(), None, ReaderSettings())
     assert readings.asked("Who passed First Steps?").cues.extreme is None
     oldest = readings.asked("Who is the oldest that passed First Steps?").cues.extreme
-    assert oldest is not None
     assert "birth" in oldest.measured
 
 

@@ -54,8 +54,7 @@ def test_what_a_superlative_is_said_of(question, answer):
     for city, area, height in (("Oslo", "454", "3"), ("Bergen", "465", "7"), ("Kiel", "118", "5")):
         facts += [(city, "area", area), (city, "height", height), (city, "type", "city")]
     facts += [("Bergen", "touches", "Kiel")]
-    reader = reader_of(facts)
-    assert reader.understand(question).readings[0].answers == (answer,)
+    assert reader_of(facts).understand(question).readings[0].answers == (answer,)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +105,7 @@ def test_of_two_measures_that_a_grade_fits_none_is_taken():
     assert {reading.answers for reading in understood.readings[:2]} == {("Alm",), ("Bree",)}
     assert states.understand("Which state has the largest area?").sure
     alone = [fact for fact in facts if fact[1] != "population"]
-    states = reader_of(alone)
-    assert states.understand("Which is the largest state?").sure
+    assert reader_of(alone).understand("Which is the largest state?").sure
 
 
 def test_none_has_more_than_the_one_that_has_most():

@@ -85,8 +85,7 @@ def test_a_bound_on_the_rows_of_a_topic_holds_or_not():
     found = readings_of(facts)
     for house, told in (("North", "yes"), ("South", "no")):
         asked = found.asked(f"Was the co2 in {house} above 800?")
-        first = next(c for c in found.of(asked) if c.result)
-        assert first.result == told
+        assert next(c for c in found.of(asked) if c.result).result == told
 
 
 def test_zero_and_one_are_no_measure():

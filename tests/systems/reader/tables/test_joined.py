@@ -59,8 +59,7 @@ def test_one_and_nought_are_true_and_false(joined):
     (code,) = [joined.kg.relation_code(n) for n in joined.kg.relations if n == "discontinued"]
     true, false = joined.vocabulary.truths(code)
     assert (joined.kg.name(true), joined.kg.name(false)) == ("1", "0")
-    quantity = joined.kg.relation_code("quantity")
-    assert joined.vocabulary.truths(quantity) is None
+    assert joined.vocabulary.truths(joined.kg.relation_code("quantity")) is None
     assert joined.vocabulary.truths(joined.kg.relation_code("pack")) is None
     assert {"Collar"} in answers_of(joined, "Which products are discontinued?")
 

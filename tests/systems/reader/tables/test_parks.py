@@ -95,8 +95,7 @@ def test_a_set_is_compared_with_one_that_it_does_not_start_from(staff):
     ],
 )
 def test_no_others_are_compared_with_two_or_where_no_time_is_told(staff, question):
-    asked = staff.asked(question)
-    assert not list(staff.operators.pairs.beyond(asked, []))
+    assert not list(staff.operators.pairs.beyond(staff.asked(question), []))
 
 
 def test_a_number_whose_label_is_said_is_asked_for(staff):

@@ -66,8 +66,7 @@ def test_rows_of_one_table_are_told_from_those_of_another(festival, question, re
 
 
 def test_a_number_is_no_name_of_a_row_without_an_id(festival):
-    asked = festival.asked("Which stages are on floor 5?")
-    assert not asked.mentions
+    assert not festival.asked("Which stages are on floor 5?").mentions
     assert told(festival, "Which stages are on floor 5?")["all stages whose floor is exactly 5"]
 
 
@@ -244,8 +243,7 @@ def test_the_type_of_what_is_a_something_else_is_no_class(of, role):
     facts = [(f"S{n}", "type", kind) for n, kind in enumerate(("hot", "damp", "hot"))]
     facts += [(f"S{n}", of, "sensor") for n in range(3)] + [("E", "is a", "hub")]
     vocabulary = readings_of(facts).vocabulary
-    code = vocabulary.kg.relation_code("type")
-    assert vocabulary.role(code) == role
+    assert vocabulary.role(vocabulary.kg.relation_code("type")) == role
     rows = [("_:r1", "type", "sick"), ("_:r2", "type", "off"), ("E", "is a", "hub")]
     other = readings_of(rows).vocabulary
     assert other.role(other.kg.relation_code("type")) == ""

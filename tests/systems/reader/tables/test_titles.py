@@ -114,8 +114,7 @@ def test_a_column_that_many_rows_lack_titles_none():
         ("J-4", "remark", "key lost"),
         ("J-5", "remark", "x y"),
     ]
-    reader = reader_of(facts, threshold=0.0)
-    assert told(reader, "Which jobs are open?") == ["J-0", "J-1"]
+    assert told(reader_of(facts, threshold=0.0), "Which jobs are open?") == ["J-0", "J-1"]
 
 
 def test_a_noun_that_names_a_column_of_rows_with_names_asks_for_it():
