@@ -175,24 +175,18 @@ def test_they_are_evaluated_over_their_own_passages(jaxkg, asked, tmp_path):
             assert not any(id.startswith(lacks) for id in line["retrieved"])
 
 
-def test_another_system_wants_a_graph(jaxkg, asked, tmp_path):
-    run = ("eval", "--dataset", "hotpotqa", "--system", "planner", "-o", tmp_path / "out")
-    code, _, err = jaxkg(*run)
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("eval --system planner", "asks a graph, and these questions bring passages instead"),
+        ("eval --system proh --devices 2", "does not work with questions over their own passages"),
+        ("train planner", "--dataset hotpotqa has no questions to train on"),
+    ],
+)
+def test_another_system_two_devices_and_training_want_a_graph(jaxkg, asked, tmp_path, typed, told):
+    code, _, err = jaxkg(*typed.split(), "--dataset", "hotpotqa", "-o", tmp_path / "out")
     assert code != 0
-    assert "--system planner asks a graph, and these questions bring passages instead" in err
-
-
-def test_they_take_one_device(jaxkg, asked, tmp_path):
-    run = ("eval", "--dataset", "hotpotqa", "--system", "proh", "-o", tmp_path / "out")
-    code, _, err = jaxkg(*run, "--devices", "2")
-    assert code != 0
-    assert "--devices does not work with questions over their own passages" in err
-
-
-def test_nothing_is_trained_on_them(jaxkg, asked, tmp_path):
-    code, _, err = jaxkg("train", "planner", "--dataset", "hotpotqa", "-o", tmp_path / "out")
-    assert code != 0
-    assert "--dataset hotpotqa has no questions to train on" in err
+    assert told in err
 
 
 def test_they_are_listed_with_their_kinds(jaxkg, asked):
