@@ -26,7 +26,7 @@ def test_what_is_left_out_is_no_start():
     assert {"Bo"} in answers_of(tickets, "Who has a rope ticket but isn't at Ash?")
 
 
-def test_the_class_that_is_asked_for_is_answers_of():
+def test_the_class_that_is_asked_for_is_answered():
     found = answers_of(readings_of(TICKETS), "Which jobs were done by more than one ranger?")
     assert {"J1"} in found
     assert {"Ann"} not in found
