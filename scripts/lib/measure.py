@@ -72,3 +72,13 @@ def share(flags: Sequence[float] | np.ndarray, seed: int = 0) -> Estimate:
     """
     values = np.asarray(flags, float)[:, None]
     return ratio_estimates(values, np.ones_like(values), seed=seed)[0]
+
+
+def gain(first: np.ndarray, other: np.ndarray, seed: int = 0) -> Estimate:
+    """What two systems' means of one number a question differ by, paired by question.
+
+    >>> gain(np.array([1.0, 1.0]), np.array([0.0, 1.0])).value
+    0.5
+    """
+    ones = np.ones((len(first), 1))
+    return ratio_estimates(first[:, None], ones, minus=(other[:, None], ones), seed=seed)[0]

@@ -12,16 +12,19 @@ import dataclasses
 import json
 import random
 import re
-import threading
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from jaxkg.adjudicate.calls.planning import way_line
 from jaxkg.adjudicate.prompts import line as one_line
 from jaxkg.cite.hyperpaths import says
 from jaxkg.records import Question
 from jaxkg.words import TOPIC_WORD, mask_mentions, mention_of
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests" / "worlds"))
+from loopback import Behaviour, LanguageServer
 
 _NUMBERED = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _QUESTION = re.compile(r"<question>\n(.*?)\n</question>", re.DOTALL)
@@ -307,62 +310,22 @@ _PARTS: dict[str, Callable[[Prompt], dict[str, Any]]] = {
 }
 
 
-class OracleServer:
-    """Serves an oracle on 127.0.0.1 as the OpenAI protocol has it: `with OracleServer(o) as url:`.
+class OracleServer(LanguageServer):
+    """Serves an oracle on 127.0.0.1: `with OracleServer(o) as server: ... server.url`.
 
     Attributes:
         oracle: who answers; may be changed between questions.
     """
 
     def __init__(self, oracle: Oracle) -> None:
+        super().__init__(self._said)
         self.oracle = oracle
-        owner = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                data = json.dumps(owner.complete(body)).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """Base URL of the protocol."""
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
-
-    def complete(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A chat completion; tokens are a quarter of the characters."""
+    def _said(self, body: dict[str, Any]) -> Behaviour:
+        """A reply; tokens are a quarter of the characters."""
         turns = [turn["content"] for turn in body["messages"]]
         schema = body["response_format"]["json_schema"]["name"]
         text = self.oracle.reply(schema, turns[0], turns[1])
-        usage = {"prompt_tokens": sum(map(len, turns)) // 4, "completion_tokens": len(text) // 4}
-        message = {"role": "assistant", "content": text}
-        return {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": body["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {**usage, "total_tokens": sum(usage.values())},
-        }
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
+        spent = sum(map(len, turns)) // 4, len(text) // 4
+        names = ("prompt_tokens", "completion_tokens", "total_tokens")
+        return Behaviour(text=text, usage=dict(zip(names, (*spent, sum(spent)))))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
 import shutil
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from jaxkg.cache import cache_for
 from jaxkg.errors import JaxkgError
+
+GRAPHS = Path(__file__).parents[1] / "own" / "graphs.tar.xz"
 
 
 def unpacked(archive: str | Path) -> Path:
@@ -42,3 +46,8 @@ def unpacked(archive: str | Path) -> Path:
             if not folder.exists():  # another process was quicker
                 raise JaxkgError(f"{path}: no archive (.tar.xz): {error}") from None
     return folder
+
+
+def questions_of(folder: Path, half: str = "choose") -> list[dict[str, Any]]:
+    """Records of the questions of a half of an own graph."""
+    return list(map(json.loads, (folder / f"{half}.jsonl").read_text("utf-8").splitlines()))

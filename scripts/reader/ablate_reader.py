@@ -34,11 +34,10 @@ from jaxkg.systems.reader.views import kept_views
 from jaxkg.systems.reader.weights import change_arrays, shipped_weights
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import unpacked
+from lib.own import GRAPHS
 from lib.record import Record, arguments
 
 PARTS = ("vectors", "overlap", "types", "length", "turns", "linking")
-OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 ROWS = (
     "",
     *(f"without {part}" for part in PARTS),
@@ -61,7 +60,7 @@ def examples_of(name: str, options: argparse.Namespace) -> Examples:
         worlds = SOURCES.get(name, (32, 32))[ENCODERS.index(options.encoder)]
         told = ["examples", "--encoder", options.encoder, "--source", name, "-o", str(path.parent)]
         told += ["--groups", str(max(1, round(options.share * worlds)))]
-        train_reader.main([*told, "--data", str(options.data), "--own", str(OWN)])
+        train_reader.main([*told, "--data", str(options.data), "--own", str(GRAPHS)])
     return Examples.open(path)
 
 

@@ -6,8 +6,8 @@ Read by `train_reader.py`, with its arguments.
 from __future__ import annotations
 
 import argparse
-import json
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ from jaxkg.systems.reader.language.vocabulary import Vocabulary
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.words import relation_words
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.own import questions_of
 
 SOURCES = {
     "spoken": (80, 60),
@@ -66,13 +69,18 @@ def own_choose(
     args: argparse.Namespace,
 ) -> Iterator[tuple[str, KnowledgeGraph, list[Asked]]]:
     """The own graphs with the questions that may be looked at, each also without its classes."""
+    for own, kg, questions in own_graphs(args):
+        for name, graph in ((own, kg), (own + BARE, without_classes(kg))):
+            if graph is not None:
+                yield name, graph, [own_question(graph, one) for one in questions]
+
+
+def own_graphs(
+    args: argparse.Namespace,
+) -> Iterator[tuple[str, KnowledgeGraph, list[dict[str, Any]]]]:
     for folder in sorted(args.own.iterdir()) if args.own else ():
         if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
-            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
-            kg = load_graph(next(folder.glob("facts.*")))
-            for name, graph in ((folder.name, kg), (folder.name + BARE, without_classes(kg))):
-                if graph is not None:
-                    yield name, graph, [own_question(graph, json.loads(line)) for line in lines]
+            yield folder.name, load_graph(next(folder.glob("facts.*"))), questions_of(folder)
 
 
 def without_classes(kg: KnowledgeGraph) -> KnowledgeGraph | None:
@@ -85,11 +93,7 @@ def without_classes(kg: KnowledgeGraph) -> KnowledgeGraph | None:
 
 def own_domains(args: argparse.Namespace) -> Iterator[Domain]:
     """The own graphs' questions with the relations that their `gold` names, as a phrasebook."""
-    for folder in sorted(args.own.iterdir()):
-        if (folder / "choose.jsonl").exists() and folder.name not in args.unfitted:
-            lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
-            kg = load_graph(next(folder.glob("facts.*")))
-            yield own_domain(folder.name, kg, [json.loads(line) for line in lines])
+    return (own_domain(*own) for own in own_graphs(args))
 
 
 def own_domain(title: str, kg: KnowledgeGraph, questions: Sequence[Mapping[str, Any]]) -> Domain:

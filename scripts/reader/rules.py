@@ -32,10 +32,9 @@ from jaxkg.systems.reader.system import Reader
 from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import unpacked
+from lib.own import GRAPHS, questions_of, unpacked
 from lib.record import Record, arguments
 
-OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 EACH = 24
 """Questions of one graph in a sample."""
 GRADES = ("wrong", "withheld", "right")
@@ -50,17 +49,15 @@ class Asked(NamedTuple):
 
 def own_worlds(sample: int, draw: random.Random) -> Iterator[tuple[str, Path, list[Asked]]]:
     """Own graphs, drawn by chance until they have as many questions as are wanted; 0: all."""
-    files = sorted(OWN.glob("*/choose.jsonl"))
+    files = sorted(unpacked(GRAPHS).glob("*/choose.jsonl"))
     draw.shuffle(files)
     left = sample or 1_000_000
-    for file in files:
-        lines = file.read_text("utf-8").splitlines()
-        drawn = draw.sample(lines, min(left, len(lines), EACH if sample else len(lines)))
+    for folder in (file.parent for file in files):
+        every = questions_of(folder)
+        drawn = draw.sample(every, min(left, len(every), EACH if sample else len(every)))
         left -= len(drawn)
-        asked = [
-            Asked(one["question"], frozenset(one["answers"])) for one in map(json.loads, drawn)
-        ]
-        yield "own graphs", next(file.parent.glob("facts.*")), asked
+        asked = [Asked(one["question"], frozenset(one["answers"])) for one in drawn]
+        yield "own graphs", next(folder.glob("facts.*")), asked
         if not left:
             return
 

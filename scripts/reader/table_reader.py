@@ -17,7 +17,6 @@ A half takes about a minute on two cores, the benchmarks some minutes.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections import defaultdict
@@ -36,11 +35,10 @@ from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import unpacked
+from lib.own import GRAPHS, questions_of, unpacked
 from lib.record import Record, arguments
 from lib.sets import sets
 
-OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 FIRST = ("clinic", "library", "recipes", "shop", "transit", "university")
 FURTHER = ("family", "geo", "league", "museum", "projects", "software")
 LATER = ("bands", "cinema", "court", "hotel", "plant", "species")
@@ -74,7 +72,7 @@ def own_folders(half: str, only: Sequence[str]) -> dict[str, list[Path]]:
     titles = ("own graphs", "further own graphs", "later own graphs", "latest own graphs")
     known = (FIRST, FURTHER, LATER)
     groups: dict[str, list[Path]] = {title: [] for title in titles}
-    for folder in sorted(path.parent for path in OWN.glob(f"*/{half}.jsonl")):
+    for folder in sorted(path.parent for path in unpacked(GRAPHS).glob(f"*/{half}.jsonl")):
         if not only or folder.name in only:
             place = next((n for n, names in enumerate(known) if folder.name in names), len(known))
             groups[titles[place]].append(folder)
@@ -89,8 +87,7 @@ def table_own(record: Record, reader_of, half: str, title: str, folders: Sequenc
     for folder in folders:
         kg = load_graph(next(folder.glob("facts.*")))
         reader = reader_of(kg)
-        for line in (folder / f"{half}.jsonl").read_text(encoding="utf-8").splitlines():
-            one = json.loads(line)
+        for one in questions_of(folder, half):
             began = time.perf_counter()
             understood = reader.understand(one["question"])
             seconds.append(time.perf_counter() - began)

@@ -86,6 +86,15 @@ def encoder_of(name: str, folder: Path) -> TextEncoder:
     return CachedEncoder(default_encoder(), folder / "minilm.sqlite")
 
 
+def examples_of(
+    args: argparse.Namespace, encoder: TextEncoder, kg: KnowledgeGraph,
+    questions: Sequence[tuple[Asked, tuple[str, ...]]], own: str = "",
+) -> Examples:  # fmt: skip
+    """Views of all readings, with the maps and the linking that were made before."""
+    settings, change = ReaderSettings(), change_of(args, own)
+    return make_examples(kg, questions, encoder, settings, maps_of(args), change)
+
+
 def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
     for number, group in enumerate(groups_of(args.source, args.data)[: worlds_of(args)]):
         alone = args.source == "made-up"
@@ -93,24 +102,15 @@ def world_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[E
         world = make_world(
             group, seed, made_up=made_up, alone=alone, longer=args.longer, gone=args.gone
         )
-        questions = [(one, ()) for one in world.asked]
-        yield make_examples(
-            world.kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
-        )
+        yield examples_of(args, encoder, world.kg, [(one, ()) for one in world.asked])
 
 
 def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
     sets = args.source == "sets"
     for number in range(worlds_of(args)):
-        kg, asked = (
-            spoken_world(2_000 + number, 20, gone=args.gone, ask=set_questions)
-            if sets
-            else spoken_world(number, 20, gone=args.gone)
-        )
-        questions = [(one, ()) for one in asked]
-        yield make_examples(
-            kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
-        )
+        more: dict[str, Any] = {"ask": set_questions} if sets else {}
+        kg, asked = spoken_world(number + 2_000 * sets, 20, gone=args.gone, **more)
+        yield examples_of(args, encoder, kg, [(one, ()) for one in asked])
 
 
 def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -119,10 +119,7 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
     if args.source == "own":
         for name, kg, asked in own_choose(args):
             print(name, len(asked), flush=True)
-            part = make_examples(
-                kg, [(one, ()) for one in asked], encoder, ReaderSettings(),
-                maps_of(args), change_of(args, name),
-            )  # fmt: skip
+            part = examples_of(args, encoder, kg, [(one, ()) for one in asked], name)
             part.save(own_file(args, name))
             yield part
         return
@@ -133,9 +130,7 @@ def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Ex
         told = (one.text[slice(*one.mention)],) if one.mention is not None else ()
         asked = Asked(one.text, frozenset(one.answers or ()))
         questions.append((asked, one.topics or told))
-    yield make_examples(
-        world.kg, questions, encoder, ReaderSettings(), maps_of(args), change_of(args)
-    )
+    yield examples_of(args, encoder, world.kg, questions)
 
 
 def own_file(args: argparse.Namespace, name: str) -> Path:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +44,7 @@ from jaxkg.systems.reader.weights import ReaderWeights, shipped_weights
 from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.own import unpacked
+from lib.own import questions_of, unpacked
 from lib.record import Record, arguments
 
 STEPS = 80
@@ -85,8 +84,7 @@ def own_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Of one own graph, whole and in parts."""
     kg = load_graph(next(folder.glob("facts.*")))
-    lines = (folder / "choose.jsonl").read_text(encoding="utf-8").splitlines()
-    told = [json.loads(line) for line in lines]
+    told = questions_of(folder)
     for part in absences(name, kg, told):
         asked = [(own_question(kg, told[row]), gone, told[row]["kind"]) for row, gone in part.asked]
         yield from rows_of(reader_of(part.kg), asked, part.how, batch)

@@ -62,6 +62,7 @@ from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reknos import ReKnoSSettings
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from lib.megabytes import SAMPLES
 from lib.record import Record, arguments
 
 _SEEDS = {
@@ -86,7 +87,6 @@ _SEEDS = {
     "kb.gexf": '<gexf><graph><attributes class="node"><attribute id="0" title="t"/></attributes>'
     '<node id="a"><attvalue for="0" value="v"/></node></graph></gexf>',
 }
-SAMPLES = Path(__file__).parents[2] / "tests" / "kg" / "files" / "foreign" / "samples"
 _SECONDS = 10
 _SHEETS = {
     "People": [

@@ -18,10 +18,8 @@ import json
 import random
 import socket
 import struct
-import subprocess
 import sys
-import time
-import urllib.request
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +28,7 @@ from fuzz import mutated
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.record import Record, arguments
+from lib.under_trial import Tool
 
 PATIENCE = 30.0
 """Seconds within which every connection has to end."""
@@ -260,28 +259,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--requests", type=int, default=20_000)
     options = parser.parse_args(argv)
     record = Record(__file__, options)
-    with socket.socket() as some:
-        some.bind(("127.0.0.1", 0))
-        port = some.getsockname()[1]
-    service = subprocess.Popen([sys.executable, "-m", "jaxkg", "serve", "--port", str(port)])
-    try:
-        for _ in range(600):
-            time.sleep(0.2)
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz").close()
-                break
-        fuzzer = Fuzzer(port, options.seed)
+    command = [sys.executable, "-m", "jaxkg"]
+    with tempfile.TemporaryDirectory() as folder, Tool(command, Path(folder)).service() as running:
+        fuzzer = Fuzzer(running.port, options.seed)
         asyncio.run(fuzzer.run(options.requests))
         statuses = sorted({end for ends in fuzzer.ends.values() for end in ends})
         table = record.table("kind", "requests", *statuses)
         for name, ends in fuzzer.ends.items():
             table.add(name, ends.total(), *(ends[status] or None for status in statuses))
-        alive = service.poll() is None
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as reply:
-            counted = [line for line in reply.read().decode().splitlines() if 'status="5' in line]
-    finally:
-        service.terminate()
-        service.wait(60)
+        alive = running.process.poll() is None
+        metrics = running.ask("GET", "/metrics")[2].decode()
+    counted = [line for line in metrics.splitlines() if 'status="5' in line]
     record.note(f"{sum(fuzzer.bad.values())} faults; the service {'lives' if alive else 'IS GONE'}")
     record.note(f"5xx by its own count: {json.dumps(counted)}")
     for what, times in fuzzer.bad.most_common(20):

@@ -19,13 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.comparing import Unfit, system_built
 from jaxkg.experiments.datasets import GRAPHS
 from jaxkg.systems.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.measure import measure
+from lib.measure import gain, measure
 from lib.record import Record, arguments
 from lib.rows import row, shown
 from lib.sets import sets
@@ -95,10 +94,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         by_kind.add(group, int(mine.sum()), *means)
     first, *others = columns
     for other in others:
-        ones = np.ones((len(questions), 1))
-        pair = columns[first][:, None], ones
-        [gain] = ratio_estimates(*pair, minus=(columns[other][:, None], ones), seed=options.seed)
-        record.note(f"hits_at_1, {first} minus {other}: {shown(gain)}")
+        gained = gain(columns[first], columns[other], options.seed)
+        record.note(f"hits_at_1, {first} minus {other}: {shown(gained)}")
     record.save()
 
 

@@ -44,7 +44,6 @@ from table_local_lm import gold, reasoner, tell
 
 from jaxkg.adjudicate import adjudicate
 from jaxkg.evaluate import Estimate, paired_differences
-from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
 from jaxkg.kg import Topics, find_topics
 from jaxkg.learn.lm import TrainConfig
@@ -63,7 +62,7 @@ from jaxkg.text.best import encoder_kept
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.curves import save_curve_plot
 from lib.lessons import bearing, offer_of_answer
-from lib.measure import measure_answers, share
+from lib.measure import gain, measure_answers, share
 from lib.record import Record, arguments
 from lib.seconds import Laps
 from lib.sets import Sets, sets
@@ -274,10 +273,7 @@ def measure(table: str, case: Case, seeds: int) -> Iterator[tuple[str, Estimate,
                 if first is None:
                     first = hits
                 else:
-                    ones = np.ones((len(hits), 1))
-                    pair = first[:, None], (hits[:, None], ones)
-                    [gain] = ratio_estimates(pair[0], ones, minus=pair[1])
-                    yield f"first row − {label}", gain, []
+                    yield f"first row − {label}", gain(first, hits), []
             if table == "top-k":
                 name = f"K = {k}" + (" (no prune)" if k == KS[-1] else "")
             elif table in ("zero-shot", "order") and k == 3:
@@ -322,8 +318,8 @@ def chosen_by_model(case: Case, folder: Path) -> Iterator[tuple[str, Estimate, l
         chosen = adjudicate(backend, alone, top_k=LINES)
     one, two = (measure_answers(answers, case.test, kg) for answers in (chosen, alone))
     yield f"one call of a local model taught on {len(shown):,}", one.metrics["hits_at_1"], []
-    gain = paired_differences(one, two, seed=0)["hits_at_1"]
-    yield "local model − similarity alone, asked as a system", gain, []
+    gained = paired_differences(one, two, seed=0)["hits_at_1"]
+    yield "local model − similarity alone, asked as a system", gained, []
 
 
 def main(argv: Sequence[str] | None = None) -> None:

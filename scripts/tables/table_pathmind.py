@@ -43,7 +43,6 @@ import numpy as np
 
 from jaxkg.answer import Answer
 from jaxkg.evaluate import Estimate
-from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
 from jaxkg.experiments.programs import peak_memory
 from jaxkg.kg import KnowledgeGraph
@@ -64,7 +63,7 @@ from jaxkg.types import NULL
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib import rows
-from lib.measure import measure_answers, share
+from lib.measure import gain, measure_answers, share
 from lib.record import Record, arguments
 from lib.seconds import Laps
 from lib.sets import Sets, sets
@@ -255,15 +254,12 @@ def ablation(record: Record, options: argparse.Namespace) -> None:
             seconds = None if options.state else laps.lap()  # kept trials take none
             for name, questions in asked.items():
                 each = np.asarray([found[name]["hits"] for found in trials])
-                hits, gain = each.mean(axis=0), None
-                if name in first:
-                    ones = np.ones((len(hits), 1))
-                    pair = first[name][:, None], ones
-                    [gain] = ratio_estimates(*pair, minus=(hits[:, None], ones))
+                hits = each.mean(axis=0)
+                gained = gain(first[name], hits) if name in first else None
                 first.setdefault(name, hits)
                 spread = float(np.std(each.mean(axis=1)))
                 reach = share(np.mean([found[name]["grown"] for found in trials], axis=0))
-                cells = share(hits), spread, gain, reach, seconds
+                cells = share(hits), spread, gained, reach, seconds
                 table.add(name, len(questions), arm, *cells)
             record.save()
 

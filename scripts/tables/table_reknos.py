@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxkg.evaluate.metrics.intervals import ratio_estimates
 from jaxkg.experiments.measure import drawn
 from jaxkg.kg import entity_rows, find_topics
 from jaxkg.learn.supervision import answer_rows
@@ -32,7 +31,7 @@ from jaxkg.systems.reknos import LabelScorer, ReKnoS, ReKnoSSettings, Solved
 from jaxkg.text.best import encoder_kept
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from lib.measure import measure_answers, share
+from lib.measure import gain, measure_answers, share
 from lib.record import Record, arguments
 from lib.retrieval import Distances, Retrieval, breakdown, retrieval
 from lib.rows import row, shown
@@ -95,10 +94,8 @@ class Rows:
         """Paired differences of the first row and this one, question by question."""
         (first, columns), *others = self.columns.items()
         for metric, values in self.columns[name].items() if others else ():
-            ones = np.ones((len(values), 1))
-            pair = columns[metric][:, None], (values[:, None], ones)
-            [gain] = ratio_estimates(pair[0], ones, minus=pair[1], seed=self.seed)
-            self.record.note(f"{metric}, {first} minus {name}: {shown(gain)}")
+            gained = gain(columns[metric], values, self.seed)
+            self.record.note(f"{metric}, {first} minus {name}: {shown(gained)}")
 
 
 class Arm(NamedTuple):

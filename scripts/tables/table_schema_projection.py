@@ -10,7 +10,6 @@ are counted apart: no plan could hold. A minute for all but MetaQA's and the poo
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -27,7 +26,7 @@ from jaxkg.words import TOPIC_WORD
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import share
-from lib.own import unpacked
+from lib.own import GRAPHS, questions_of, unpacked
 from lib.record import Record, arguments
 from lib.sets import sets
 
@@ -38,25 +37,20 @@ SETS = (
     ("metaqa", "metaqa-2", "test"),
     ("metaqa", "metaqa-3", "test"),
 )
-OWN = unpacked(Path(__file__).parents[1] / "own/graphs.tar.xz")
 _STEP = re.compile(r"p\((.+?)\)")
 
 
 def own_questions() -> Iterator[tuple[KnowledgeGraph, list[Question]]]:
     """Own graphs and the questions of their `choose` halves whose gold is one relation path."""
-    for folder in sorted(OWN.iterdir()):
-        files = [*folder.glob("facts.*")]
-        if not files or not (folder / "choose.jsonl").exists():
-            continue
+    for folder in sorted(file.parent for file in unpacked(GRAPHS).glob("*/choose.jsonl")):
         asked = []
-        for line in (folder / "choose.jsonl").read_text("utf-8").splitlines():
-            record = json.loads(line)
+        for record in questions_of(folder):
             if found := _STEP.fullmatch(str(record.get("gold", ""))):
                 topic, *path = (part.strip(" '\"") for part in found[1].split(","))
                 ways = tuple(re.sub(r"^-", "^", relation) for relation in path)
                 asked.append(Question(record["id"], record["question"], (topic,), paths=(ways,)))
         if asked:
-            yield read_graph(files[0]), asked
+            yield read_graph(next(folder.glob("facts.*"))), asked
 
 
 def projected(

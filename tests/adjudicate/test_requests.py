@@ -46,8 +46,7 @@ def test_the_model_is_in_the_key_and_the_account_is_not():
 
 def test_text_cannot_move_between_turns_unnoticed():
     first = Request((Message("user", 'a"],["user","b'),))
-    second = Request((Message("user", "a"), Message("user", "b")))
-    assert first.key("m") != second.key("m")
+    assert first.key("m") != Request((Message("user", "a"), Message("user", "b"))).key("m")
 
 
 def test_every_field_is_either_keyed_or_an_account():

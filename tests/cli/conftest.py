@@ -36,18 +36,37 @@ def eight(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def jaxkg(capsys: pytest.CaptureFixture[str]):
-    """Run the command in this process: exit code, standard output, standard error."""
-    from jaxkg.cli import main
+class Command:
+    """The command in this process: exit code, standard output, standard error."""
 
-    def run(*arguments: object) -> tuple[int, str, str]:
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> tuple[int, str, str]:
+        from jaxkg.cli import main
+
         code = 0
         try:
             main([str(argument) for argument in arguments])
         except SystemExit as stop:
             code = stop.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
+        return code, *self._capsys.readouterr()
 
-    return run
+    def done(self, *arguments: object) -> str:
+        """What it prints where it ends well."""
+        code, out, err = self(*arguments)
+        assert code == 0, err
+        return out
+
+    def refused(self, *arguments: object) -> str:
+        """Its one line on standard error where it prints nothing else and ends with 2."""
+        code, out, err = self(*arguments)
+        assert (code, out) == (2, ""), err
+        assert err.startswith("jaxkg: ")
+        assert err.count("\n") == 1
+        return err
+
+
+@pytest.fixture
+def jaxkg(capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)

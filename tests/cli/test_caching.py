@@ -53,8 +53,7 @@ def test_the_cache_is_told_and_cleared(jaxkg, tmp_path, monkeypatch):
     for name in ("planners/k/planner.npz", "vectors/m.sqlite", "programs/p", "replies.sqlite"):
         (cache / name).parent.mkdir(parents=True, exist_ok=True)
         (cache / name).write_bytes(bytes(2_000_000))
-    code, out, _ = jaxkg("cache")
-    assert code == 0
+    out = jaxkg.done("cache")
     assert out.splitlines()[0] == str(cache)
     assert [line.split()[:2] for line in out.splitlines()[1:]] == [
         *([kind, "2.0"] for kind in ("planners", "vectors", "programs", "replies")),

@@ -32,17 +32,18 @@ finally:
     assert "programs: plan_batch, execute_batch" in done.stderr
 
 
-def test_the_command_starts_without_its_heavy_parts():
-    heavy = {"jax", "numpy", "openai", "pydantic", "matplotlib", "scipy", "rapidfuzz"}
-    code = f"import jaxkg.cli, sys; print(*({heavy!r} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+READER = "jaxkg.systems.reader.build, jaxkg.systems.reader.system, jaxkg.text.minilm"
 
 
-def test_a_reader_and_its_encoder_load_nothing_that_trains():
-    heavy = {"flax", "optax", "openai", "IPython", "jaxkg.learn.loop"}
-    parts = "jaxkg.systems.reader.build, jaxkg.systems.reader.system, jaxkg.text.minilm"
-    code = f"import {parts}, sys; print(*({heavy!r} & set(sys.modules)))"
+@pytest.mark.parametrize(
+    ("parts", "heavy"),
+    [
+        ("jaxkg.cli", "jax numpy openai pydantic matplotlib scipy rapidfuzz"),
+        (READER, "flax optax openai IPython jaxkg.learn.loop"),
+    ],
+)
+def test_the_command_and_a_reader_start_without_heavy_parts(parts, heavy):
+    code = f"import {parts}, sys; print(*(set({heavy.split()!r}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 

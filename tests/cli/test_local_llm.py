@@ -27,9 +27,7 @@ def test_a_folder_is_a_language_model(jaxkg, tmp_path):
     assert answer.usage.calls == 1
     assert {entity.name for entity in answer.entities} <= {"Ridley Scott"}
 
-    code, _, err = jaxkg(*ask, f"local:{tmp_path / 'nowhere'}")
-    assert code == 2
-    assert "nowhere" in err
+    assert "nowhere" in jaxkg.refused(*ask, f"local:{tmp_path / 'nowhere'}")
 
 
 @pytest.mark.usefixtures("in_cache", "standard_promotion")
@@ -44,8 +42,7 @@ def test_a_gguf_file_is_asked_and_taught(jaxkg, tmp_path):
     lessons, taught = tmp_path / "sft.jsonl", tmp_path / "taught"
     lessons.write_text(json.dumps({"prompt": "who?", "completion": "Ridley Scott"}) + "\n")
     train = ["train", "lm", "--sft", lessons, "--from", file, "--lora", 2, "-o", taught]
-    code, out, err = jaxkg(*train, "--set", "epochs=4", "--set", "length=32")
-    assert code == 0, err
+    jaxkg.done(*train, "--set", "epochs=4", "--set", "length=32")
     before, after = (dict(named_tensors(LanguageModel.open(x).model)) for x in (file, taught))
     moved = {name for name in before if (before[name] != after[name]).any()}
     assert moved

@@ -79,11 +79,10 @@ def test_what_a_deviation_costs_is_of_a_record_or_told_to_be_of_none():
 
 
 def test_the_list_has_every_state(jaxkg):
-    code, out, _ = jaxkg("reproduce", "--list")
-    assert code == 0
+    out = jaxkg.done("reproduce", "--list")
     assert "| Table 3 | composition operators | nearest |" in out
     assert "not possible here" in out
-    code, out, _ = jaxkg("reproduce", "guided", "--list", "--table", "II", "--json")
+    out = jaxkg.done("reproduce", "guided", "--list", "--table", "II", "--json")
     [table] = json.loads(out)["guided"]
     assert table["state"] == "done"
     assert table["source"] == "table_guided, table_llm-planning-100"
@@ -100,9 +99,7 @@ def test_the_list_has_every_state(jaxkg):
 )
 def test_what_cannot_be_reproduced(jaxkg, monkeypatch, words, why):
     monkeypatch.delenv("JAXKG_DATA", raising=False)
-    code, _, err = jaxkg("reproduce", *words)
-    assert code == 2
-    assert why in err
+    assert why in jaxkg.refused("reproduce", *words)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +115,7 @@ def test_what_cannot_be_reproduced(jaxkg, monkeypatch, words, why):
 def test_a_small_one_of_each_method(jaxkg, tmp_path, method, table, settings, right):
     words = ["reproduce", method, "--demo", "--table", table, "--questions", 2, "-o", tmp_path]
     words += [word for each in settings for word in ("--set", each)]
-    code, out, _ = jaxkg(*words, "--json")
-    assert code == 0
-    [found] = json.loads(out)
+    [found] = json.loads(jaxkg.done(*words, "--json"))
     rows = {row["name"]: row for row in found["rows"]}
     assert rows[right]["asked"] == 2
     assert rows[right]["paper"] == "", "the built-in graph is not the paper's"
@@ -129,8 +124,7 @@ def test_a_small_one_of_each_method(jaxkg, tmp_path, method, table, settings, ri
         needs = arm.system.endswith("+llm") or SYSTEMS[arm.system].model == "needed"
         assert ("language model" in row.get("lacks", "")) == needs
     # The runs are kept: the same again, as people read it.
-    code, out, _ = jaxkg(*words)
-    assert code == 0
+    out = jaxkg.done(*words)
     assert f"| {right} |" in out
     assert "lacks" in out or method == "reknos"
 
@@ -142,12 +136,11 @@ def test_a_small_one_of_each_method(jaxkg, tmp_path, method, table, settings, ri
 )
 def test_rows_that_ask_a_model_take_their_settings(jaxkg, serve, tmp_path, method, table):
     server = serve(lambda body: "nothing of use")
-    code, out, err = jaxkg(
+    out = jaxkg.done(
         *("reproduce", method, "--demo", "--table", table, "--questions", 1, "--json"),
         *("--llm", "loopback", "--base-url", server.url, "--no-cache"),
         *("--set", "pathhd.encoder=hashing", "--set", "proh.encoder=hashing"),
     )
-    assert code == 0, err
     lacks = [row["lacks"] for row in json.loads(out)[0]["rows"] if "lacks" in row]
     assert all("a trained part: --parts" in each for each in lacks), lacks
     assert server.bodies
@@ -162,10 +155,8 @@ def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, serve, tmp_path, 
     assert f"`jaxkg train {method} -o PARTS/{method}`" in json.loads(out)[0]["rows"][0]["lacks"]
     train = ["train", method, "--encoder", "hashing", "--epochs", 1, "--hops", 1]
     train += ["--set", "steps=2", "--set", "batch_size=32"] if method == "guided" else []
-    code, _, err = jaxkg(*train, "-o", tmp_path / method)
-    assert code == 0, err
-    code, out, _ = jaxkg(*words, "--parts", tmp_path, "--set", "guided.encoder=hashing")
-    assert code == 0
+    jaxkg.done(*train, "-o", tmp_path / method)
+    out = jaxkg.done(*words, "--parts", tmp_path, "--set", "guided.encoder=hashing")
     row = json.loads(out)[0]["rows"][0]
     assert row.get("asked") == 4, row
     if method == "pathmind":
@@ -180,11 +171,10 @@ def test_trained_methods_are_found_in_a_folder_of_parts(jaxkg, serve, tmp_path, 
 def test_rows_of_a_real_model_are_had_again_without_it(jaxkg, data_dir, monkeypatch):
     monkeypatch.setenv("JAXKG_DATA", str(data_dir))
     replies = Path(__file__).parents[1] / "replies" / "replies.sqlite.gz"
-    code, out, err = jaxkg(
+    out = jaxkg.done(
         *("reproduce", "guided", "--table", "2", "--questions", 12, "--json"),
         *("--llm", "qwen2.5-coder-1.5b", "--replay", "--replies", replies),
     )
-    assert code == 0, err
     rows = {row["name"]: row for row in json.loads(out)[0]["rows"]}
     recorded = RECORDS["table_llm-planning"]["tables"][0]
     for name, arm in (("planned by the model, our prompt", "ours"), ("model alone",) * 2):

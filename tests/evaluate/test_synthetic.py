@@ -33,8 +33,7 @@ def executed(graph, topic, path):
 
 def test_a_graph_is_as_the_readers_would_make_it(world, tmp_path):
     synthetic.write_triples(world.graph, tmp_path / "facts.tsv")
-    again = read_graph(tmp_path / "facts.tsv")
-    assert again.fingerprint == world.graph.fingerprint
+    assert read_graph(tmp_path / "facts.tsv").fingerprint == world.graph.fingerprint
     assert world.graph.num_triples == 3000
     assert list(tmp_path.iterdir()) == [tmp_path / "facts.tsv"]
 

@@ -57,8 +57,7 @@ def test_a_table_of_integers_goes_in_by_name():
 def test_renamed_relations_are_numbered_by_their_new_names():
     encoder = encode([[("a", "x", "b"), ("a", "y", "b")]])
     encoder.rename_relations({"x": "q", "y": "p"})
-    table = encoder.finish()
-    assert table.relations == ["p", "q"]
+    assert encoder.finish().relations == ["p", "q"]
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,8 @@ def test_relations_take_the_room_they_need(tmp_path, relations, width):
     last, everyone = kg.triples[-1].tolist(), kg.entity("all")
     runs = store.runs(np.array([everyone]))
     chex.assert_trees_all_equal(runs.relation, np.arange(relations))
-    facts = store.fetch(runs.take(np.array([relations - 1])))
-    assert facts.triples.tolist() == [last]
-    behind = store.runs(np.array([last[2]]))
-    assert relations - 1 in behind.relation.tolist()
+    assert store.fetch(runs.take(np.array([relations - 1]))).triples.tolist() == [last]
+    assert relations - 1 in store.runs(np.array([last[2]])).relation.tolist()
     assert store.holds([kg.triple(relations - 1)]) == [True]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+from unittest.mock import Mock
+
 import pytest
 
 from jaxkg.serve.memory import give_back, giving_back
@@ -28,5 +31,15 @@ def test_memory_is_given_back_after_calls_that_compiled_something():
     assert freed == [3, 5]
 
 
-def test_giving_back_works_on_any_system():
+@pytest.mark.parametrize("library", [object(), OSError("no such library"), TypeError("no name")])
+def test_giving_back_works_on_any_system(monkeypatch, library):
+    monkeypatch.setattr(ctypes, "CDLL", Mock(side_effect=[library]))
     give_back()
+    ctypes.CDLL.assert_called_once_with(None)
+
+
+def test_the_allocator_is_told_to_hand_back_what_is_free(monkeypatch):
+    library = Mock()
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
+    give_back()
+    library.malloc_trim.assert_called_once_with(0)

@@ -58,8 +58,7 @@ def test_lines_left_out_are_told(inner):
         answer_along(kg, ["Alien", "Gladiator"], ("directed_by",), "who")
     ]
     qa = AdjudicatedQA(inner, Scripted(lambda request: said(1)), top_k=1)
-    answer = qa.ask("who")
-    assert "the model was shown the best 1 of 2 groups of paths" in answer.notes
+    assert "the model was shown the best 1 of 2 groups of paths" in qa.ask("who").notes
     assert not any("shown" in note for note in AdjudicatedQA(inner, qa.backend).ask("who").notes)
 
 

@@ -201,8 +201,7 @@ def test_names_of_the_question_are_told_with_their_columns():
 def test_a_reply_is_asked_for_again_where_repair_is_wished():
     replies = iter(['{"sql": "SELECT wings FROM loan"}', '{"sql": "SELECT town FROM student"}'])
     system, _, backend = build("llm-planned", lambda _: next(replies), "ask=sql", "repair=true")
-    answer = system.ask(STRANGE)
-    assert {entity.name for entity in answer.entities} == {"Ely", "Rye"}
+    assert {entity.name for entity in system.ask(STRANGE).entities} == {"Ely", "Rye"}
     assert "loan has no column 'wings'" in backend.requests[-1].messages[-1].content
 
 

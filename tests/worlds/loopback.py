@@ -1,12 +1,10 @@
 """A language model endpoint on loopback: speaks the OpenAI protocol, and misbehaves on request.
 
-In a test: `with LanguageServer(answer) as server: ... server.url`, or the fixture `serve`. From a
-shell it runs until its standard input closes: `python loopback.py --delay 0.05`.
+In a test: `with LanguageServer(answer) as server: ... server.url`, or the fixture `serve`.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import dataclasses
 import hashlib
@@ -57,7 +55,7 @@ class LanguageServer:
         delay: seconds before each answer.
         props: what `/props` says, as llama.cpp has it; None has none.
         streams: replies come in parts where that is asked for, else whole.
-        hold_after: completions after which further requests wait until `release`.
+        hold_after: completions after which further requests wait for the end.
     """
 
     def __init__(
@@ -86,7 +84,6 @@ class LanguageServer:
         self.in_flight = self.most_in_flight = 0
         self.lock = threading.Lock()
         self.stopping = threading.Event()
-        self.released = threading.Event()
         self._script: deque[Behaviour] = deque()
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.owner = self
@@ -101,16 +98,12 @@ class LanguageServer:
         with self.lock:
             self._script.extend(behaviours)
 
-    def release(self) -> None:
-        self.released.set()
-
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stopping.set()
-        self.released.set()
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
@@ -122,7 +115,7 @@ class LanguageServer:
             if self.hold_after is not None:
                 self.hold_after -= 1
         if held:
-            self.released.wait(LONGEST_DELAY)
+            self.stopping.wait(LONGEST_DELAY)
         if self.key is not None and authorization != f"Bearer {self.key}":
             # Repeats the key, as careless servers do.
             return Behaviour(status=401, message=f"Incorrect API key provided: {authorization}")
@@ -368,17 +361,3 @@ def stored_replies(file: Path) -> int:
         return len(store)
     finally:
         store.close()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
-    parser.add_argument("--text", default="ok", help="the answer")
-    options = parser.parse_args()
-    with LanguageServer(lambda body: options.text, delay=options.delay) as server:
-        print(server.url, flush=True)
-        sys.stdin.read()
-
-
-if __name__ == "__main__":
-    main()

@@ -67,6 +67,14 @@ def _class(maker: WorldMaker, id: str) -> str:
     return maker.class_names.get(maker.ranges[id][0], "thing")
 
 
+def _asked(maker: WorldMaker, id: str, forms: list[str], answers: set[str]) -> Asked:
+    return asked_of(maker.random.choice(forms), answers, maker.relation(id))
+
+
+def _yes(holds: bool) -> set[str]:
+    return {"yes" if holds else "no"}
+
+
 def _whether(maker: WorldMaker) -> Asked | None:
     id, label, facts = _pick(maker, valued=False)
     head = maker.random.choice(sorted(facts))
@@ -76,11 +84,9 @@ def _whether(maker: WorldMaker) -> Asked | None:
         if maker.random.random() < 0.5
         else maker.random.choice(tails)
     )
-    text = maker.random.choice(
-        [f"Is {tail} the {label} of {head}?", f"Does {head} have {tail} as {label}?",
-         f"Is {tail} a {label} of {head}?", f"Was {tail} {head}'s {label}?"]
-    )  # fmt: skip
-    return asked_of(text, {"yes" if tail in facts[head] else "no"}, maker.relation(id))
+    forms = [f"Is {tail} the {label} of {head}?", f"Does {head} have {tail} as {label}?",
+             f"Is {tail} a {label} of {head}?", f"Was {tail} {head}'s {label}?"]  # fmt: skip
+    return _asked(maker, id, forms, _yes(tail in facts[head]))
 
 
 def _column(maker: WorldMaker, *, least: int) -> tuple[str, str, dict[str, float]]:
@@ -112,10 +118,10 @@ def _compared(maker: WorldMaker) -> Asked | None:
     largest = maker.random.random() < 0.5
     more, _ = _degree(maker, id, largest)
     best = (max if largest else min)((a, b), key=lambda x: values[x])
-    text = maker.random.choice([f"Which has a {more} {label}, {a} or {b}?",
-                                f"Which one has the {more} {label}: {a} or {b}?",
-                                f"Does {a} or {b} have a {more} {label}?"])  # fmt: skip
-    return asked_of(text, {best}, maker.relation(id))
+    forms = [f"Which has a {more} {label}, {a} or {b}?",
+             f"Which one has the {more} {label}: {a} or {b}?",
+             f"Does {a} or {b} have a {more} {label}?"]  # fmt: skip
+    return _asked(maker, id, forms, {best})
 
 
 def _compared_yes(maker: WorldMaker) -> Asked | None:
@@ -123,13 +129,9 @@ def _compared_yes(maker: WorldMaker) -> Asked | None:
     largest = maker.random.random() < 0.5
     more, _ = _degree(maker, id, largest)
     holds = values[a] > values[b] if largest else values[a] < values[b]
-    text = maker.random.choice(
-        [
-            f"Does {a} have a {more} {label} than {b}?",
-            f"Is the {label} of {a} {more} than that of {b}?",
-        ]
-    )
-    return asked_of(text, {"yes" if holds else "no"}, maker.relation(id))
+    forms = [f"Does {a} have a {more} {label} than {b}?",
+             f"Is the {label} of {a} {more} than that of {b}?"]  # fmt: skip
+    return _asked(maker, id, forms, _yes(holds))
 
 
 def _extreme(maker: WorldMaker) -> Asked | None:
@@ -138,10 +140,11 @@ def _extreme(maker: WorldMaker) -> Asked | None:
     _, most = _degree(maker, id, largest)
     top = (max if largest else min)(values.values())
     noun = _class(maker, id)
-    text = maker.random.choice(
-        [f"Which {noun} has the {most} {label}?", f"What is the {noun} with the {most} {label}?"]
-    )
-    return asked_of(text, {x for x, v in values.items() if v == top}, maker.relation(id))
+    forms = [
+        f"Which {noun} has the {most} {label}?",
+        f"What is the {noun} with the {most} {label}?",
+    ]
+    return _asked(maker, id, forms, {x for x, v in values.items() if v == top})
 
 
 def _most(maker: WorldMaker) -> Asked | None:
@@ -150,9 +153,8 @@ def _most(maker: WorldMaker) -> Asked | None:
     best = {head for head, tails in facts.items() if len(tails) == top}
     if len(best) == len(facts):
         return None
-    return asked_of(
-        f"Which {_class(maker, id)} has the most {plural(label)}?", best, maker.relation(id)
-    )
+    text = f"Which {_class(maker, id)} has the most {plural(label)}?"
+    return asked_of(text, best, maker.relation(id))
 
 
 def _tails(facts: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -175,22 +177,15 @@ def _pair(maker: WorldMaker) -> tuple[str, str, str, str, dict[str, set[str]]]:
 def _union(maker: WorldMaker) -> Asked | None:
     id, label, a, b, back = _pair(maker)
     noun = plural(_class(maker, id))
-    text = maker.random.choice(
-        [
-            f"Which {noun} have {a} or {b} as {label}?",
-            f"Name the {noun} whose {label} is either {a} or {b}.",
-        ]
-    )
-    return asked_of(text, back[a] | back[b], maker.relation(id))
+    forms = [f"Which {noun} have {a} or {b} as {label}?",
+             f"Name the {noun} whose {label} is either {a} or {b}."]  # fmt: skip
+    return _asked(maker, id, forms, back[a] | back[b])
 
 
 def _both(maker: WorldMaker) -> Asked | None:
     id, label, a, b, back = _pair(maker)
-    return asked_of(
-        f"Which {_class(maker, id)} has both {a} and {b} as {label}?",
-        back[a] & back[b],
-        maker.relation(id),
-    )
+    text = f"Which {_class(maker, id)} has both {a} and {b} as {label}?"
+    return asked_of(text, back[a] & back[b], maker.relation(id))
 
 
 def _except(maker: WorldMaker) -> Asked | None:
@@ -202,11 +197,8 @@ def _except(maker: WorldMaker) -> Asked | None:
     tail = maker.random.choice(many)
     left = maker.random.choice(sorted(back[tail]))
     but = maker.random.choice(["except", "apart from", "other than", "besides"])
-    return asked_of(
-        f"Which {plural(_class(maker, id))} have {tail} as {label}, {but} {left}?",
-        back[tail] - {left},
-        maker.relation(id),
-    )
+    text = f"Which {plural(_class(maker, id))} have {tail} as {label}, {but} {left}?"
+    return asked_of(text, back[tail] - {left}, maker.relation(id))
 
 
 def _count_class(maker: WorldMaker) -> Asked | None:
@@ -236,33 +228,25 @@ def _bounded(maker: WorldMaker) -> Asked | None:
         return None
     text = f"Which {noun} have a {label} {'over' if over else 'under'} {number}?"
     exact = float(number)
-    return asked_of(
-        text,
-        {x for x, v in values.items() if (v > exact if over else v < exact)},
-        maker.relation(id),
-    )
+    within = {x for x, v in values.items() if (v > exact if over else v < exact)}
+    return asked_of(text, within, maker.relation(id))
 
 
 def _plain(maker: WorldMaker) -> Asked | None:
     id, label, facts = _pick(maker, valued=maker.random.random() < 0.3)
     head = maker.random.choice(sorted(facts))
-    text = maker.random.choice([f"What is the {label} of {head}?", f"{head}'s {label}?",
-                                f"what {label} does {head.lower()} have",
-                                f"Tell me the {label} of {head}."])  # fmt: skip
-    return asked_of(text, facts[head], maker.relation(id))
+    forms = [f"What is the {label} of {head}?", f"{head}'s {label}?",
+             f"what {label} does {head.lower()} have",
+             f"Tell me the {label} of {head}."]  # fmt: skip
+    return _asked(maker, id, forms, facts[head])
 
 
 def _plain_inverse(maker: WorldMaker) -> Asked | None:
     id, label, a, _, back = _pair(maker)
     noun = _class(maker, id)
-    text = maker.random.choice(
-        [
-            f"Which {noun} has {a} as {label}?",
-            f"What has the {label} {a}?",
-            f"List every {noun} whose {label} is {a}.",
-        ]
-    )
-    return asked_of(text, back[a], maker.relation(id))
+    forms = [f"Which {noun} has {a} as {label}?", f"What has the {label} {a}?",
+             f"List every {noun} whose {label} is {a}."]  # fmt: skip
+    return _asked(maker, id, forms, back[a])
 
 
 def _dated_yes(maker: WorldMaker) -> Asked | None:
@@ -270,19 +254,13 @@ def _dated_yes(maker: WorldMaker) -> Asked | None:
     head = maker.random.choice(sorted(values))
     bound = maker.random.choice(sorted(values.values()))
     if maker.ranges[id][1] == "date":
-        return asked_of(
-            f"Was the {label} of {head} before {int(bound)}?",
-            {"yes" if values[head] < int(bound) else "no"},
-            maker.relation(id),
-        )
+        text, holds = f"Was the {label} of {head} before {int(bound)}?", values[head] < int(bound)
+        return asked_of(text, _yes(holds), maker.relation(id))
     number = f"{bound:.4g}"
     if not re.fullmatch(r"[\d.]+", number):
         return None
-    return asked_of(
-        f"Is the {label} of {head} over {number}?",
-        {"yes" if values[head] > float(number) else "no"},
-        maker.relation(id),
-    )
+    text, holds = f"Is the {label} of {head} over {number}?", values[head] > float(number)
+    return asked_of(text, _yes(holds), maker.relation(id))
 
 
 def _share(maker: WorldMaker) -> Asked | None:
@@ -290,10 +268,8 @@ def _share(maker: WorldMaker) -> Asked | None:
     if len(facts) < 2:
         return None
     a, b = maker.random.sample(sorted(facts), 2)
-    text = maker.random.choice(
-        [f"Do {a} and {b} share a {label}?", f"Do {a} and {b} have the same {label}?"]
-    )
-    return asked_of(text, {"yes" if facts[a] & facts[b] else "no"}, maker.relation(id))
+    forms = [f"Do {a} and {b} share a {label}?", f"Do {a} and {b} have the same {label}?"]
+    return _asked(maker, id, forms, _yes(bool(facts[a] & facts[b])))
 
 
 def _valued(maker: WorldMaker) -> Asked | None:
@@ -310,4 +286,4 @@ def _valued(maker: WorldMaker) -> Asked | None:
                  f"How much {label} does {head} have?",
                  f"How high is the {label} of {head}?", f"How many {label} has the {noun} {head}?",
                  f"What number is the {label} of {head}?"]  # fmt: skip
-    return asked_of(maker.random.choice(forms), facts[head], maker.relation(id))
+    return _asked(maker, id, forms, facts[head])

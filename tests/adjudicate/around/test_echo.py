@@ -6,8 +6,7 @@ from jaxkg.adjudicate.around.echo import transcript
 
 def test_shows_what_was_sent_with_the_form_where_no_schema_went_along():
     request = Prompted((Message("user", "which?"),), Chosen, form="Numbers only.").request()
-    shown = transcript(request, Reply("1"))
-    assert "[user]\nwhich?\n\nNumbers only." in shown
+    assert "[user]\nwhich?\n\nNumbers only." in transcript(request, Reply("1"))
     shown = transcript(request, Reply("1", structured=True, cached=True))
     assert "Numbers only." not in shown
     assert "schema Chosen as structured output" in shown

@@ -106,8 +106,7 @@ def test_the_judge_sees_question_gold_answer_facts_and_explanation():
         "Facts it cites:\n<data>\nHeat → directed by → Michael Mann\n</data>\n\n"
         "Its explanation:\n<data>\nPath 1 says so.\n</data>"
     )
-    bare = told(ASKED._replace(cited=(), rationale=""))
-    assert bare.endswith("Mann\nAl Pacino\n</data>")
+    assert told(ASKED._replace(cited=(), rationale="")).endswith("Mann\nAl Pacino\n</data>")
 
 
 @pytest.mark.parametrize("field", ["question", "gold", "answers", "cited", "rationale"])

@@ -176,8 +176,7 @@ def test_homonyms_are_told_apart_by_id():
     result = adjudicate(backend, [answer])[0]
     assert "Ends in: Heat [f1]; Heat [f3]" in backend.requests[0].messages[1].content
     assert [e.entity for e in result.entities] == ["f3"]
-    both = decide(said(["Heat"], [1]), answer)
-    assert [e.entity for e in both.entities] == ["f1", "f3"]
+    assert [e.entity for e in decide(said(["Heat"], [1]), answer).entities] == ["f1", "f3"]
 
 
 def test_usage_is_added_to_what_retrieval_cost():

@@ -83,8 +83,7 @@ def test_on_another_thread_it_leaves_the_loop_free_in_several_loops(serve, backe
         return await call
 
     for text in ("a", "b"):
-        replies = asyncio.run(cell(text))
-        assert [reply.text for reply in replies] == ["ok", "ok"]
+        assert [reply.text for reply in asyncio.run(cell(text))] == ["ok", "ok"]
         turned.clear()
 
 

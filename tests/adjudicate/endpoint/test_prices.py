@@ -8,7 +8,6 @@ def test_the_shipped_table_reads_and_keeps_small_and_large_models_apart():
     table = PriceTable.load()
     small, large = table.of("gpt-4o-mini-2024-07-18"), table.of("gpt-4o")
     assert small
-    assert large
     assert small.prompt < large.prompt
     assert table.of("my-own-model") is None
 
@@ -18,7 +17,6 @@ def test_a_table_of_ones_own(tmp_path, monkeypatch):
     file.write_text('currency = "EUR"\n[models]\n"local/*" = { prompt = 1, completion = 3.0 }\n')
     monkeypatch.setenv("JAXKG_PRICES", str(file))
     rates = PriceTable.load().of("local/x")
-    assert rates
     assert rates.currency == "EUR"
     assert rates.price(2_000_000, 1_000_000) == pytest.approx(5.0)
 

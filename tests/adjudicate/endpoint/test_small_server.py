@@ -91,8 +91,7 @@ def test_a_stream_is_one_reply(serve, backend_of):
     assert server.bodies[0]["stream_options"] == {"include_usage": True}
     server.script(loopback.Behaviour(text="one two", cut=True))
     broken = backend.complete([Request((Message("user", "again"),))])[0]
-    assert broken.error == "protocol"
-    assert "one" not in broken.text or broken.error, "half a reply is none"
+    assert broken.error == "protocol", "half a reply is none"
 
 
 def test_how_likely_a_text_is_is_summed_over_a_stream():

@@ -30,9 +30,7 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
     train = ["train", "planner", *films, "--hops", 1, "--epochs", 4]
     train += ["--set", "width=16", "--set", "buckets=64", "--set", "patience=9"]
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    code, out, err = jaxkg(*train, "-o", whole)
-    assert code == 0, err
-    assert "a planner for 2 relations, up to 1 hops" in out
+    assert "a planner for 2 relations, up to 1 hops" in jaxkg.done(*train, "-o", whole)
     planner = Planner.open(whole)
     assert planner.params.ngram.shape == (64, 16)
 
@@ -53,15 +51,12 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
     assert "the same command resumes from" in err
     assert sorted(file.name for file in parts.iterdir()) == [TRAINING]
     for _ in range(2):  # the second time nothing is left to do
-        code, out, _ = jaxkg(*train, "-o", parts)
-        assert code == 0
-        assert "ran 4 of 4 epochs; kept number " in out
+        assert "ran 4 of 4 epochs; kept number " in jaxkg.done(*train, "-o", parts)
         assert Planner.open(parts).about["fit"]["epochs"] == planner.about["fit"]["epochs"]
     for name, array in planner.params._asdict().items():
         np.testing.assert_array_equal(array, Planner.open(parts).params._asdict()[name])
 
-    code, _, err = jaxkg(*train, "-o", parts, "--seed", 1)
-    assert code == 2
+    err = jaxkg.refused(*train, "-o", parts, "--seed", 1)
     assert "another run (its questions, seed differ)" in err.replace("\n", " ")
     assert jaxkg(*train, "-o", parts, "--seed", 1, "--fresh")[0] == 0
     assert Planner.open(parts).about["seed"] == 1
@@ -79,9 +74,7 @@ def test_a_planner_is_set_stopped_gone_on_with_and_not_written_over(
     ],
 )
 def test_wrong_settings_are_told_before_anything_is_done(jaxkg, tmp_path, films, arguments, told):
-    code, _, err = jaxkg("train", "planner", *films, "-o", tmp_path / "new", *arguments)
-    assert code == 2
-    assert told in err
+    assert told in jaxkg.refused("train", "planner", *films, "-o", tmp_path / "new", *arguments)
     assert not (tmp_path / "new").exists()
 
 
@@ -90,11 +83,8 @@ def test_folders_that_hold_something_are_refused_before_training(jaxkg, tmp_path
     folder.mkdir()
     (folder / "ranker.json").write_text("{}")
     for kind, told in (("planner", "holds other files"), ("ranked", "a trained model already")):
-        code, _, err = jaxkg("train", kind, *films, "-o", folder)
-        assert code == 2
-        assert told in err
-    code, _, err = jaxkg("train", "planner", *films, "-o", tmp_path / "q.jsonl")
-    assert "is a file" in err
+        assert told in jaxkg.refused("train", kind, *films, "-o", folder)
+    assert "is a file" in jaxkg.refused("train", "planner", *films, "-o", tmp_path / "q.jsonl")
 
 
 @pytest.mark.slow
@@ -102,12 +92,10 @@ def test_a_hybrid_edge_scorer_reads_the_vectors_of_trained_embeddings(jaxkg, tmp
     facts = tmp_path / "kg.tsv"
     transe = ["train", "kge", "--kg", facts, "--validation", facts, "--model", "transe"]
     transe += ["--dimension", 8, "--set", "epochs=2", "--set", "batch_size=16"]
-    code, _, err = jaxkg(*transe, "-o", tmp_path / "kge")
-    assert code == 0, err
+    jaxkg.done(*transe, "-o", tmp_path / "kge")
     guided = ["train", "guided", *films, "--encoder", "hashing", "--hops", 1, "--epochs", 1]
     guided += ["--embeddings", tmp_path / "kge", "--set", "steps=2", "--set", "batch_size=32"]
-    code, _, err = jaxkg(*guided, "-o", tmp_path / "edges")
-    assert code == 0, err
+    jaxkg.done(*guided, "-o", tmp_path / "edges")
     scorer = TrainedScorer.open(tmp_path / "edges")
     assert scorer.sizes.graph == 8
     assert scorer.node_graph.any()
@@ -138,8 +126,7 @@ def test_a_language_model_is_taught_and_then_told_what_is_better(jaxkg, tmp_path
     )
     small = ["--set", "length=64", "--set", "batch_size=2", "--set", "epochs=2"]
     base = tmp_path / "base"
-    code, out, err = jaxkg("train", "lm", "--sft", sft, "--vocabulary", 300, *small, "-o", base)
-    assert code == 0, err
+    out = jaxkg.done("train", "lm", "--sft", sft, "--vocabulary", 300, *small, "-o", base)
     assert "taught 3 examples (all weights)" in out
     before = dict(named_tensors(LanguageModel.open(base).model))
     better = ["train", "lm", "--dpo", dpo, "--base", base, "--lora", 2, *small]
@@ -160,6 +147,5 @@ def test_a_language_model_is_taught_and_then_told_what_is_better(jaxkg, tmp_path
         (["--dpo", sft, "--base", base], "sft.jsonl:1: not"),
         (["--sft", tmp_path / "none"], "no such file"),
     ):
-        code, _, err = jaxkg("train", "lm", *arguments, "-o", tmp_path / "x")
-        assert code == 2
+        err = jaxkg.refused("train", "lm", *arguments, "-o", tmp_path / "x")
         assert told in err.replace("\n", " ")

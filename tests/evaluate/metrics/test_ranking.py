@@ -7,8 +7,7 @@ from jaxkg.evaluate.metrics.ranking import ranks
 
 
 def test_three_ranks_of_a_constant_scorer():
-    found = ranks([0], [9])
-    assert [rank.tolist() for rank in found] == [[1], [5.5], [10]]
+    assert [rank.tolist() for rank in ranks([0], [9])] == [[1], [5.5], [10]]
 
 
 def test_ranks_against_sorting():

@@ -71,8 +71,7 @@ def test_each_method(linker, text, entity, mention, method):
     links = linker.link(text)
     check_order(links)
     assert chosen(links) == [entity]
-    clean = text.replace("[", "").replace("]", "")
-    assert clean[links[0].start : links[0].end] == mention
+    assert text.replace("[", "").replace("]", "")[links[0].start : links[0].end] == mention
     assert links[0].method == method
     assert links[0].name == linker.graph.name(linker.graph.entity(entity))
 
@@ -187,15 +186,13 @@ def test_case_tells_names_apart_where_the_text_has_any(linker):
 
 
 def test_a_bracketed_mention_is_matched_whole(linker):
-    links = linker.link("who directed [Heat of the Long Afternoon]")
-    assert chosen(links) == []
+    assert chosen(linker.link("who directed [Heat of the Long Afternoon]")) == []
     assert chosen(linker.link("who directed Heat of the Long Afternoon")) == ["Heat"]
 
 
 def test_several_topics(linker):
     text = "is Michael Mann the director of Heat?"
-    links = linker.link(text)
-    assert len(chosen(links)) == 1
+    assert len(chosen(linker.link(text))) == 1
     two = Linker(linker.graph, max_topics=2)
     links = two.link(text)
     assert set(chosen(links)) == {"Michael Mann", "Heat"}
@@ -212,8 +209,7 @@ def test_several_topics(linker):
 
 def test_runners_up_are_limited(linker):
     few = Linker(linker.graph, runners_up=1)
-    links = few.link("who is [Carl Xann]")
-    assert [link.chosen for link in links] == [True, False]
+    assert [link.chosen for link in few.link("who is [Carl Xann]")] == [True, False]
     none = Linker(linker.graph, runners_up=0)
     assert [link.chosen for link in none.link("who is [Carl Xann]")] == [True]
 
@@ -311,8 +307,7 @@ def test_metaqa_topics_are_found_without_brackets(data_dir, movies, hops, least)
 
 def test_a_name_with_other_digits_is_no_slip_of_the_pen():
     linker = Linker(KnowledgeGraph.from_triples([("Opus 1", "directed_by", "Ada")]))
-    question = Question("q", "who directed [Opus 9]?")
-    assert not find_topics(linker, [question])[0].entities
+    assert not find_topics(linker, [Question("q", "who directed [Opus 9]?")])[0].entities
     near = Question("q", "who directed [Opsu 1]?")
     assert [link.entity for link in find_topics(linker, [near])[0].links] == ["Opus 1"]
 

@@ -33,8 +33,7 @@ def test_amounts_compare_as_their_numbers():
     values, sets = Values(kg), QuerySets(kg)
     assert values.relation_kinds["price"] == "number"
     assert values.units["price"] == ("EUR",)
-    node = values.row("_:Desk")
-    assert values.unit(node) == "EUR"
+    assert values.unit(values.row("_:Desk")) == "EUR"
     items = Step(Entities(("item",)), ("^is a",), returns=True)
     dearest = sets.execute(Extreme(items, ("price",), largest=True))
     assert [kg.name(row) for row in dearest.rows] == ["Desk"]

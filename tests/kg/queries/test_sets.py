@@ -74,6 +74,33 @@ def test_facts_that_hold_at_a_time_are_what_the_twin_says(seed):
     assert any("during" in str(query_to_dict(query)) for query in queries)
 
 
+def refused(kg, query, why):
+    """In one line."""
+    with pytest.raises(JaxkgError) as caught:
+        QuerySets(kg).execute(query)
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def answered(kg, query):
+    """The answer, whose citations hold and whose query is JSON and back."""
+    sets = QuerySets(kg)
+    answer = query_answer(sets, query, sets.execute(query))
+    assert check(kg, answer) == ()
+    assert query_from_dict(query_to_dict(query)) == query
+    return answer
+
+
+def each_path_is_missed(kg, answer):
+    """What an answer cites must show all that counts."""
+    for place, entity in enumerate(answer.entities):
+        for lost in entity.paths:
+            less = tuple(path for path in entity.paths if path != lost)
+            cut = [*answer.entities]
+            cut[place] = dataclasses.replace(entity, paths=less)
+            assert check(kg, dataclasses.replace(answer, entities=tuple(cut))) != ()
+
+
 def stated(number, head, relation, tail, **said):
     about = {"subject": head, "predicate": relation, "object": tail, **said}
     node = f"_:{number}"
@@ -194,8 +221,7 @@ def made(comparison, number, path=("^by",)):
     ],
 )
 def test_every_operator(query, meant):
-    result = QuerySets(FILMS).execute(query)
-    assert told(FILMS, result) == meant
+    assert told(FILMS, QuerySets(FILMS).execute(query)) == meant
 
 
 SHOP = KnowledgeGraph.from_triples(
@@ -288,10 +314,7 @@ def test_means_that_look_alike_when_rounded_are_still_ordered():
     ],
 )
 def test_a_table_that_cannot_be_told_is_refused_in_one_line(query, why):
-    with pytest.raises(JaxkgError) as caught:
-        QuerySets(SHOP).execute(query)
-    assert why in str(caught.value)
-    assert "\n" not in str(caught.value)
+    refused(SHOP, query, why)
 
 
 @pytest.mark.parametrize("columns", [[["price"]], [{"path": ["price"], "more": 1}], [{}], "price"])
@@ -367,9 +390,7 @@ EVERYONE = Domain(("lives in",))
 )
 def test_two_paths_of_one_thing_are_compared(query, meant):
     assert told(STAFF, QuerySets(STAFF).execute(query)) == meant
-    assert query_from_dict(query_to_dict(query)) == query
-    answer = query_answer(QuerySets(STAFF), query, QuerySets(STAFF).execute(query))
-    assert check(STAFF, answer) == ()
+    answered(STAFF, query)
 
 
 PIZZAS = KnowledgeGraph.from_triples(
@@ -401,20 +422,10 @@ VEGETABLES = Step(Entities(("vegetable",)), ("^is",))
     ],
 )
 def test_as_many_ends_as_wanted_are_in_a_set(query, meant):
-    sets = QuerySets(PIZZAS)
-    assert told(PIZZAS, sets.execute(query)) == meant
-    assert query_from_dict(query_to_dict(query)) == query
-    answer = query_answer(sets, query, sets.execute(query))
-    assert check(PIZZAS, answer) == ()
-    # What an answer cites must show every end that counts.
-    for place, entity in enumerate(answer.entities):
-        for lost in entity.paths if meant != 3 else ():
-            told_less = dataclasses.replace(
-                entity, paths=tuple(path for path in entity.paths if path != lost)
-            )
-            cut = [*answer.entities]
-            cut[place] = told_less
-            assert check(PIZZAS, dataclasses.replace(answer, entities=tuple(cut))) != ()
+    assert told(PIZZAS, QuerySets(PIZZAS).execute(query)) == meant
+    answer = answered(PIZZAS, query)
+    if meant != 3:
+        each_path_is_missed(PIZZAS, answer)
 
 
 @pytest.mark.parametrize(
@@ -428,8 +439,7 @@ def test_as_many_ends_as_wanted_are_in_a_set(query, meant):
     ],
 )
 def test_a_quantifier_of_another_kind_is_refused_in_one_line(query, why):
-    with pytest.raises(JaxkgError, match=why):
-        QuerySets(PIZZAS).execute(query)
+    refused(PIZZAS, query, why)
 
 
 LIVES = KnowledgeGraph.from_triples(
@@ -466,10 +476,7 @@ def of(name, relation):
     ],
 )
 def test_two_values_are_reckoned_with(left, by, right, words):
-    sets, query = QuerySets(LIVES), Calculation(left, by, right)
-    answer = query_answer(sets, query, sets.execute(query))
-    assert check(LIVES, answer) == ()
-    assert query_from_dict(query_to_dict(query)) == query
+    answer = answered(LIVES, Calculation(left, by, right))
     if answer.abstained:
         assert words in answer.abstained
         return
@@ -477,10 +484,7 @@ def test_two_values_are_reckoned_with(left, by, right, words):
     assert any("first days" in note for note in answer.notes) == (
         "Bo" in str(right) and by == "years"
     )
-    [entity] = answer.entities
-    for lost in entity.paths:
-        cut = dataclasses.replace(entity, paths=tuple(p for p in entity.paths if p != lost))
-        assert check(LIVES, dataclasses.replace(answer, entities=(cut,))) != ()
+    each_path_is_missed(LIVES, answer)
 
 
 @pytest.mark.parametrize(
@@ -495,8 +499,7 @@ def test_two_values_are_reckoned_with(left, by, right, words):
     ],
 )
 def test_values_that_are_not_reckoned_with_are_refused_in_one_line(query, why):
-    with pytest.raises(JaxkgError, match=why):
-        QuerySets(LIVES).execute(query)
+    refused(LIVES, query, why)
 
 
 @pytest.mark.parametrize(
@@ -511,10 +514,7 @@ def test_values_that_are_not_reckoned_with_are_refused_in_one_line(query, why):
     ],
 )
 def test_paths_that_do_not_compare_are_refused_in_one_line(query, why):
-    with pytest.raises(JaxkgError) as caught:
-        QuerySets(STAFF).execute(query)
-    assert why in str(caught.value)
-    assert "\n" not in str(caught.value)
+    refused(STAFF, query, why)
 
 
 LOOP = Union((SCOTTS,))
@@ -592,10 +592,7 @@ object.__setattr__(CHAIN, "source", CHAIN)
     ],
 )
 def test_what_cannot_be_executed_is_refused_in_one_line(query, why):
-    with pytest.raises(JaxkgError) as caught:
-        QuerySets(FILMS).execute(query)
-    assert why in str(caught.value)
-    assert "\n" not in str(caught.value)
+    refused(FILMS, query, why)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,7 @@ def test_what_has_facts_of_its_own_is_no_number():
 def test_what_is_recognised_can_be_overruled():
     kg = graph_of("seats", ["1990", "2000", "2010"])
     assert Values(kg).relation_kinds == {"seats": "date"}
-    values = Values(kg, {"seats": "number"})
-    assert values.relation_kinds == {"seats": "number"}
+    assert Values(kg, {"seats": "number"}).relation_kinds == {"seats": "number"}
     assert Values(kg, {"seats": None}).relation_kinds == {}
     with pytest.raises(JaxkgError, match="no kind 'age'"):
         Values(kg, {"seats": "age"})
@@ -200,8 +199,7 @@ def test_numbers_compare_in_units_that_convert():
     # Feet and metres, across two relations.
     beyond = sets.execute(Match(everything, ("long",), ">", ("wide",)))
     assert [kg.entity_ids[row] for row in beyond.rows.tolist()] == ["a", "b"]
-    total = sets.execute(Total(everything, ("long",)))
-    assert total.words == "9320 m"
+    assert sets.execute(Total(everything, ("long",))).words == "9320 m"
     grams = Where(Domain(("full",)), ("full",), ">", Value("number", "2400", "g"))
     assert len(sets.execute(grams).rows) == 1
     with pytest.raises(JaxkgError, match=r"in unit '' does not compare .* in units 'km', 'm'"):

@@ -83,8 +83,7 @@ def test_rounded_tables_stay_close_and_keep_the_winner(precision, error):
     candidates = encode_paths(a, rows, paths)
     exact = hdc.similarity_matrix(a, candidates, candidates)
     rounded = hdc.similarity_matrix(a, candidates, candidates, precision=precision)
-    difference = np.abs(exact - rounded).max()
-    assert 1e-6 < difference < error
+    assert 1e-6 < np.abs(exact - rounded).max() < error
     np.testing.assert_array_equal(rounded.argmax(axis=1), np.arange(25))
 
 

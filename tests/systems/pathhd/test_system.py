@@ -196,8 +196,7 @@ def test_weights_of_the_settings_calibrate_and_training_questions_count_schemas(
     assert counted.num_train == 2
     assert (counted.alpha, counted.beta) == (0.2, 0.1)
     assert counted.frequency.max() == 2
-    rarity = counted.inverse_frequency(np.array([[[0, -1]]], np.int32), num_codes=8)
-    assert rarity[0, 0] > 0
+    assert counted.inverse_frequency(np.array([[[0, -1]]], np.int32), num_codes=8)[0, 0] > 0
     # No weights given: they are found on a tenth that is not counted.
     many = [
         dataclasses.replace(q, id=f"{i}", answers=("Michael Mann",))
@@ -208,8 +207,7 @@ def test_weights_of_the_settings_calibrate_and_training_questions_count_schemas(
 
 
 def test_unnamed_nodes_are_no_answers_and_schemas_that_reach_nothing_else_are_passed_over(labels):
-    directed = labels.ask("[Heat] directed by")
-    assert names(directed) == {"Michael Mann"}
+    assert names(labels.ask("[Heat] directed by")) == {"Michael Mann"}
     filmed = labels.ask("[Heat] filmed")
     [alone] = [plan for plan in filmed.plan if plan.relations == ("filmed",)]
     [used] = [plan for plan in filmed.plan if plan.used]

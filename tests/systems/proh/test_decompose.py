@@ -30,7 +30,6 @@ from jaxkg.systems.proh.settings import PROH_L
 )  # fmt: skip
 def test_the_innermost_question_about_a_name(text, asks, rest):
     inner = inner_question(text)
-    assert inner is not None
     assert (inner.asks, inner.rest) == (asks, rest)
     assert inner.filled("Ely").count("Ely") == 1
 

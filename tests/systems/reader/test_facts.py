@@ -3,13 +3,10 @@
 import itertools
 
 import pytest
+from readers import cited, reader_of
 
-from jaxkg.cite import check
 from jaxkg.errors import JaxkgError
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _PLAYED = """
 Ida Holm|Larch Rovers|2001|2004|winger|88
@@ -36,8 +33,7 @@ def reader(**settings) -> Reader:
         told = {"start_time": start, "end_time": end, "position": position, "matches": matches}
         facts += [(player, "type", "player"), (club, "type", "club")]
         facts += stated(number, player, "played for", club, **told)
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0, **settings))
+    return reader_of(facts, threshold=0.0, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +56,11 @@ def clubs() -> Reader:
     ],
 )
 def test_a_fact_is_asked_for_by_its_time_or_by_what_is_said_of_it(clubs, question, meant):
-    answer = clubs.ask(question)
-    assert check(clubs.kg, answer) == ()
-    assert {entity.name for entity in answer.entities} == meant, answer.reading
+    assert set(cited(clubs, question)) == meant
 
 
 def test_now_is_the_date_that_is_set(clubs):
-    later = reader(today="2012-01-01").ask("Which club does Ida Holm play for now?")
-    assert [entity.name for entity in later.entities] == ["Ash Town"]
+    later = reader(today="2012-01-01")
+    assert cited(later, "Which club does Ida Holm play for now?") == ["Ash Town"]
     with pytest.raises(JaxkgError, match="today=soon: no date"):
         reader(today="soon")

@@ -48,8 +48,7 @@ def test_a_type_of_a_type_is_no_wider_class():
     kg = KnowledgeGraph.from_triples(
         [("Alien", "type", "film"), ("film", "type", "sort of work"), ("sort of work", "type", "x")]
     )
-    vocabulary = Vocabulary(kg)
-    assert vocabulary.classes[kg.entity("sort of work")].tolist() == [kg.entity("film")]
+    assert Vocabulary(kg).classes[kg.entity("sort of work")].tolist() == [kg.entity("film")]
 
 
 def test_a_hierarchy_is_offered_at_any_depth_after_its_plain_step():

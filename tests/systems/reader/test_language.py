@@ -33,7 +33,6 @@ def test_the_cues_of_shapes_are_read():
     assert read_cues("Is F1 a line?").yesno
     assert not read_cues("Which line is long?").yesno
     longest = read_cues("Which line is the longest?").extreme
-    assert longest
     assert longest.largest
     assert "length" in longest.measure
     assert read_cues("Who is older, A or B?").comparative == Grade(
@@ -43,7 +42,6 @@ def test_the_cues_of_shapes_are_read():
     asked = read_cues("Which lines opened between 1980 and 1990?")
     assert [(b.comparison, b.low, b.high) for b in asked.bounds] == [(">=", "1980", "1990")]
     after = read_cues("Was A founded after B?").comparative
-    assert after
     assert after.largest
 
 
@@ -89,7 +87,6 @@ def test_the_largest_number_of_things_is_the_most():
         assert grade, text
         assert (grade.counts, grade.measure) == (True, ""), text
     largest = read_cues("the largest hall").extreme
-    assert largest
     assert not largest.counts
 
 
@@ -115,18 +112,15 @@ def test_forms_of_short_verbs_and_nouns_meet():
 
 def test_the_longest_are_those_that_began_first():
     longest = read_cues("Who has been here the longest?").extreme
-    assert longest
     assert not longest.sign(("joined on",), "date")
     assert longest.sign(("length in km",), "number")
     serving = read_cues("Who's our longest-serving nurse?").extreme
-    assert serving
     assert "hired" in serving.measured.split()
     assert "minutes" not in serving.measured.split()
 
 
 def test_the_older_was_founded_in_the_smaller_year():
     grade = read_cues("Which is older, A or B?").comparative
-    assert grade
     assert not grade.sign(("founded in",), "number")
     assert grade.sign(("years",), "number")
 
@@ -331,7 +325,6 @@ def test_who_has_been_there_longest_was_there_first():
     for text in ("Who has been here longer, A or B?", "Who has been here longest?"):
         cues = read_cues(text)
         grade = cues.extreme or cues.comparative
-        assert grade
         assert not grade.sign(("came in on",), "date")
         assert grade.sign(("years of service",), "number")
     assert read_cues("Which is longer, A or B?").comparative.sign(("length",), "number")  # pyright: ignore
@@ -339,4 +332,4 @@ def test_who_has_been_there_longest_was_there_first():
 
 def test_two_letters_may_have_changed_places():
     assert meant("wroet", "author") == meant("wrote", "author") > 0
-    assert meant("angel", "angle") < 0.75 or meant("angel", "author") == 0
+    assert meant("angel", "angle") == 0

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from reader_graphs import transit
+from readers import reader_of
 
 from jaxkg.deadline import OutOfTime, TimeLimit
 from jaxkg.errors import JaxkgError
@@ -185,7 +186,7 @@ def test_of_a_long_name_the_beginning_is_looked_at_which_is_told_once(how, place
         "different words": " ".join(map(str, range(16_000))),
     }[how].strip()
     long = ("A", "r", name) if place == "name" else ("A", name, "C")
-    reader = Reader.build(KnowledgeGraph.from_triples([long, ("A", "q", "B")]), HashingEncoder())
+    reader = reader_of([long, ("A", "q", "B")])
     answer = ask(reader, "what is the q of A?")
     assert [e.name for e in answer.entities] == ["B"]
     told = [note for note in answer.notes if "longer than 1,000 characters" in note]
@@ -205,14 +206,11 @@ def test_a_long_name_is_printed_by_its_beginning(capsys):
     [
         ([("A", "r", "B")], "what is the r of A?", ["B"]),
         ([("2", "3", "4"), ("5", "3", "6")], "what is the 3 of 2?", ["4"]),
-        ([("😀", "❤️", "🐶"), ("😀", "🏠", "🏰")], "what is the 🏠 of 😀?", None),
+        ([("😀", "❤️", "🐶"), ("😀", "🏠", "🏰")], "what is the 🏠 of 😀?", []),
     ],
 )
 def test_graphs_of_little_sense_are_answered_or_withheld(triples, question, wanted):
-    answer = ask(Reader.build(KnowledgeGraph.from_triples(triples), HashingEncoder()), question)
-    assert answer.abstained or [e.name for e in answer.entities] == wanted or wanted is None
-    if wanted:
-        assert [e.name for e in answer.entities] == wanted
+    assert [e.name for e in ask(reader_of(triples), question).entities] == wanted
 
 
 @pytest.mark.parametrize("text", ["😀" * 1500, "1 " * 1990, "r " * 1900, "(" * 3000, '"' * 3000])
@@ -262,6 +260,6 @@ def test_a_class_of_a_million_members_is_asked_about():
     count = 1_000_000
     triples = [(f"m{i}", "type", "Thing") for i in range(count)]
     triples += [(f"m{i}", "colour", ("red", "blue")[i % 2]) for i in range(1000)]
-    reader = Reader.build(KnowledgeGraph.from_triples(triples), HashingEncoder())
+    reader = reader_of(triples)
     assert [e.name for e in ask(reader, "what colour is m5?").entities] == ["blue"]
     assert [e.name for e in ask(reader, "how many things are there?").entities] == [str(count)]

@@ -1,12 +1,9 @@
 """Questions of which two relations lead to the same, or one to nothing else."""
 
 import pytest
+from readers import cited, reader_of
 
-from jaxkg.cite import check
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _FILMS = """
 Tide|Mo Rey|Mo Rey;Al Dun|120|90
@@ -26,8 +23,7 @@ def films() -> Reader:
         facts += [(name, "revenue", earned), (name, "budget", cost)]
     facts += [(name, "type", "actor") for name in ("Mo Rey", "Al Dun", "Ina Orr")]
     facts += [("Mo Rey", "born in", "Ulm"), ("Al Dun", "born in", "Ulm")]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    return reader_of(facts, threshold=0.0)
 
 
 @pytest.mark.parametrize(
@@ -42,9 +38,7 @@ def films() -> Reader:
     ],
 )
 def test_two_relations_are_compared(films, question, meant):
-    answer = films.ask(question)
-    assert check(films.kg, answer) == ()
-    assert {entity.name for entity in answer.entities} == meant, answer.reading
+    assert set(cited(films, question)) == meant
 
 
 @pytest.mark.parametrize(
@@ -65,5 +59,4 @@ def test_dates_are_compared_by_what_tells_their_labels_apart(question, meant):
     for order, (required, shipped) in dates.items():
         facts += [(order, "required date", required), (order, "shipped date", shipped)]
         facts += [(order, "order date", "2024-01-01 08:00:00")]
-    orders = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
-    assert set(orders.understand(question).readings[0].answers) == meant
+    assert set(reader_of(facts).understand(question).readings[0].answers) == meant

@@ -1,12 +1,10 @@
 """Questions of how much two values differ, or how often one is the other."""
 
 import pytest
+from readers import cited, reader_of
+from row_facts import table_facts
 
-from jaxkg.cite import check
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _TOWERS = """
 Gull Tower|120|1931-05-01|1934-05-11|40
@@ -17,13 +15,8 @@ Fern Tower|95|1961-03-04|1965-03-03|10
 
 @pytest.fixture(scope="module")
 def towers() -> Reader:
-    facts = []
-    for line in _TOWERS.strip().splitlines():
-        name, height, begun, opened, rooms = line.split("|")
-        facts += [(name, "type", "tower"), (name, "height", height), (name, "rooms", rooms)]
-        facts += [(name, "begun", begun), (name, "opened", opened)]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    columns = ("height", "begun", "opened", "rooms")
+    return reader_of(table_facts(_TOWERS, *columns, kind="tower"), threshold=0.0)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +29,4 @@ def towers() -> Reader:
     ],
 )
 def test_two_values_are_reckoned_with(towers, question, meant):
-    answer = towers.ask(question)
-    assert check(towers.kg, answer) == ()
-    assert [entity.name for entity in answer.entities] == [meant], answer.reading
+    assert cited(towers, question) == [meant]

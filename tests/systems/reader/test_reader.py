@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 from reader_graphs import transit
+from readers import reader_of
 from training.fit import init_ranker, listwise_loss, rank
 
 from jaxkg.answer import Answer
@@ -83,9 +84,7 @@ def test_given_topics_are_used(reader):
 
 
 def test_a_graph_of_one_fact_and_one_without_labels_do_no_harm():
-    kg = KnowledgeGraph.from_triples([("m.01", "r1", "m.02")])
-    answer = Reader.build(kg, HashingEncoder()).ask("who is the boss of Line 1?")
-    assert answer.abstained
+    assert reader_of([("m.01", "r1", "m.02")]).ask("who is the boss of Line 1?").abstained
 
 
 def test_weights_go_to_disk_and_back_and_others_are_refused(tmp_path):
@@ -166,10 +165,9 @@ def test_of_two_readings_as_likely_as_one_another_none_is_taken():
 
 
 def test_an_email_is_no_phone_number():
-    kg = KnowledgeGraph.from_triples(
+    reader = reader_of(
         [("Ida", "email", "ida@x.org"), ("Per", "email", "per@x.org"), ("Ida", "lives in", "Hull")]
     )
-    reader = Reader.build(kg, HashingEncoder())
     assert not reader.understand("What is Ida's phone number?").sure
     assert reader.understand("What is Ida's email?").sure
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from reader_graphs import bakery, harbour, pond, shelter, transit, workshop
+from readers import names_of, readings_of
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.sets import QuerySets
@@ -108,16 +109,12 @@ ALL = [*zip(QUESTIONS, WANTED), *OPEN.items(), *SETS.items(), *KINDS.items()]
 ALL += [*HARBOUR.items(), *SHELTER.items()]
 
 
-def answers(kg: KnowledgeGraph, candidate) -> set[str]:
-    return {candidate.result} if candidate.result else {kg.name(e) for e in candidate.ends.tolist()}
-
-
 @pytest.mark.parametrize(("question", "wanted"), ALL)
 def test_the_right_reading_is_among_those_found(question, wanted):
     kg = WORLDS.get(question, transit)()
     readings = Readings(kg, None, ReaderSettings())
     found = readings.of(readings.asked(question))
-    assert any(answers(kg, candidate) == wanted for candidate in found)
+    assert any(names_of(kg, candidate) == wanted for candidate in found)
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, *OPEN, *SETS, *KINDS, *HARBOUR, *SHELTER])
@@ -148,8 +145,7 @@ def test_what_others_of_its_sort_have_and_a_topic_lacks_is_a_reading_that_leads_
         c for c in readings.of(asked) if kg.relations[c.last % kg.num_relations] == "due date"
     ]
     np.testing.assert_allclose([c.wanting for c in missing if c.wanting], [0.75])
-    seen = views(asked, missing, readings.find)
-    assert not seen[:, NAMES.index("answers itself")].any()
+    assert not views(asked, missing, readings.find)[:, NAMES.index("answers itself")].any()
     assert not [c for c in readings.of(readings.asked("Is the Petrel due?")) if c.wanting]
 
 
@@ -165,8 +161,7 @@ def test_views_are_finite_and_as_many_as_they_have_names():
 def test_a_word_that_a_relation_bears_asks_for_that_relation():
     """Also where the thing that is asked about has nothing of it."""
     triples = [("kestrel", "hosts", "mail"), ("merlin", "operating system", "Debian")]
-    kg = KnowledgeGraph.from_triples([*triples, ("merlin", "hosts", "web")])
-    readings = Readings(kg, None, ReaderSettings())
+    readings = readings_of([*triples, ("merlin", "hosts", "web")])
     aside = NAMES.index("named aside by letters")
     for name, wanted in [("kestrel", 1.0), ("merlin", 0.0)]:
         asked = readings.asked(f"What operating system does {name} run?")
@@ -198,7 +193,7 @@ def test_an_early_year_is_no_number_of_things():
 
 def test_a_hub_is_cut_and_told():
     triples = [(f"a{n}", "in", "Hub") for n in range(50)] + [("Kiosk", "near", "Hub")]
-    readings = Readings(KnowledgeGraph.from_triples(triples), None, ReaderSettings(edges=20))
+    readings = readings_of(triples, edges=20)
     asked = readings.asked("What is the Kiosk near?")
     readings.of(asked)
     assert asked.cut
@@ -227,7 +222,7 @@ def test_views_tell_persons_from_places_and_one_from_several():
     seen = views(asked, found, readings.find)
     at = {name: place for place, name in enumerate(NAMES)}
     for row, candidate in zip(seen, found):
-        names = answers(readings.kg, candidate)
+        names = names_of(readings.kg, candidate)
         if names == {"Per Lund"}:
             assert row[at["asked person met"]] == 1
             assert row[at["singular missed"]] == 0
@@ -252,14 +247,13 @@ def test_a_superlative_within_a_label_is_a_part_of_it():
     assert readings.asked("Which animals were first described by Ada Moor?").cues.extreme is None
     assert readings.asked("Which animal was described first?").cues.extreme is not None
     other = readings.asked("Which animals were first described by the oldest keeper?").cues.extreme
-    assert other is not None
     assert other.measured.startswith("birth")
 
 
 def test_a_question_of_many_words_may_walk_one_relation_more():
     triples = [("A1", "wrote", "Tome"), ("Tome", "printed by", "Press"), ("Press", "seat", "Lund"),
                ("Lund", "mayor", "Ida Holt")]  # fmt: skip
-    readings = Readings(KnowledgeGraph.from_triples(triples), None, ReaderSettings())
+    readings = readings_of(triples)
     for question, longest in (
         ("Who is the mayor of the seat of what printed the book written by A1?", 4),
         ("Who is the mayor of A1?", 3),
@@ -272,7 +266,6 @@ def test_a_word_of_a_name_grades_nothing():
     readings = Readings(shelter(), None, ReaderSettings())
     assert readings.asked("Who passed First Steps?").cues.extreme is None
     oldest = readings.asked("Who is the oldest that passed First Steps?").cues.extreme
-    assert oldest is not None
     assert "birth" in oldest.measured
 
 
@@ -283,7 +276,7 @@ def test_two_things_said_of_one_hold_or_do_not():
         ("Jan", "position", "keeper"),
     ]
     facts += [("Jan", "plays for", "United"), ("Sam", "plays for", "United")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     for question, told in [
         ("Is Kit the keeper of Rovers?", "yes"), ("Is Kit the keeper of United?", "no"),
         ("Is Jan the keeper of United?", "yes"), ("Does Sam play for United?", "yes"),
@@ -301,6 +294,6 @@ def test_what_does_not_have_something_where_its_label_names_a_sort():
         ("Pie", "contains", "eggs"),
     ]
     facts += [("Pie", "contains", "apples"), ("eggs", "allergen", "egg")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked = readings.asked("Which dishes don't contain eggs?")
-    assert {"Soup"} in [answers(readings.kg, c) for c in readings.of(asked) if c.shape == "except"]
+    assert {"Soup"} in [names_of(readings.kg, c) for c in readings.of(asked) if c.shape == "except"]

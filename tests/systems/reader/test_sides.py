@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from readers import readings_of
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.cues import read_cues
@@ -23,7 +24,7 @@ FIRM = [
 
 @pytest.fixture(scope="module")
 def firm() -> Readings:
-    return Readings(KnowledgeGraph.from_triples(FIRM), None, ReaderSettings())
+    return readings_of(FIRM)
 
 
 def seen(firm: Readings, question: str, view: str) -> dict[tuple[tuple[str, ...], str], float]:
@@ -95,7 +96,7 @@ def test_what_is_said_true_of_things_that_no_class_names():
         ("latte", "is vegan", "false"), ("oat latte", "is vegan", "true"),
         ("popcorn", "is vegan", "true"), ("latte", "costs", "3"), ("popcorn", "costs", "4"),
     ]  # fmt: skip
-    menu = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    menu = readings_of(facts)
     found = menu.of(menu.asked("Which menu items are vegan?"))
     assert any({menu.kg.name(end) for end in one.ends} == {"oat latte", "popcorn"} for one in found)
 
@@ -106,7 +107,7 @@ def test_leaving_out_is_an_exception():
 
 def test_a_label_is_no_name_of_a_thing_alone():
     facts = [*FIRM, ("Anna", "job title", "account manager"), ("Clara", "job title", "director")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked = readings.asked("who is the account manager for Suter")
     assert [asked.cues.words.folded[place] for place in sorted(asked.alignment.masked)] == ["suter"]
     names = {readings.kg.name(m.options[0].entity) for m in asked.mentions}
@@ -127,7 +128,7 @@ def test_a_value_is_asked_of_all_that_have_it():
     films = [(f"F{n}", "lasts minutes", str(80 + 10 * n)) for n in range(5)]
     films += [(f"F{n}", "came out", str(2000 + n)) for n in range(5)]
     directed = [(f"F{n}", "directed by", f"Ann {n}") for n in range(3)]
-    readings = Readings(KnowledgeGraph.from_triples(films + directed), None, ReaderSettings())
+    readings = readings_of(films + directed)
     found = readings.of(readings.asked("what takes more than 95 minutes?"))
     kg = readings.kg
     lasts = kg.relation_code("lasts minutes")
@@ -145,8 +146,7 @@ def test_a_job_title_makes_nobody_a_job():
 
 
 def test_what_is_done_to_a_thing_is_told_without_saying_by_whom():
-    kg = KnowledgeGraph.from_triples([("Sooty", "adopted by", "Roy"), ("Barn", "based in", "Fen")])
-    readings = Readings(kg, None, ReaderSettings())
+    readings = readings_of([("Sooty", "adopted by", "Roy"), ("Barn", "based in", "Fen")])
     assert seen(readings, "Which keeper has Sooty been adopted by?", "direction")[
         ("adopted by",), ""
     ] == 1.0  # fmt: skip

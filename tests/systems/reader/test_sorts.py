@@ -28,15 +28,13 @@ def test_relations_that_the_same_things_have_are_together(monkeypatch, dense, se
     order = np.random.default_rng(seed)
     count = 30
     having, had = np.nonzero(order.random((40, count)) < (0.08, 0.15, 0.2, 0.3, 0.5)[seed])
-    group = sorts._together(having, had, count)
-    assert group.tolist() == brute_groups(having, had, count)
+    assert sorts._together(having, had, count).tolist() == brute_groups(having, had, count)
 
 
 def test_a_thing_is_of_the_sort_that_most_of_its_relations_are_in_and_of_equals_the_rarer():
     #         thing 0: codes 0, 1, 2; thing 1: 0, 2; thing 2: 0; groups: 0 0 1
     having, had = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 0, 2, 0])
-    group = np.array([0, 0, 1])
-    assert sorts._of_entity(having, group[had]).tolist() == [0, 1, 0]
+    assert sorts._of_entity(having, np.array([0, 0, 1])[had]).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("dense", [0, 1_000])

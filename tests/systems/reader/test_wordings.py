@@ -23,7 +23,6 @@ def test_what_looks_like_a_rank_and_other_bounds():
 
 def test_speeds_and_what_is_skipped():
     fast = read_cues("Which boat is the fastest?").extreme
-    assert fast is not None
     assert fast.sign(("top knots",), "number")
     assert not fast.sign(("days",), "number")
     assert read_cues("Who sails but skips the fair?").except_at == 2

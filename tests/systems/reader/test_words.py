@@ -29,8 +29,7 @@ def test_a_list_has_words_and_is_read_somewhere(name: str) -> None:
     source = "\n".join(
         path.read_text("utf-8") for path in (PACKAGE / "systems/reader").rglob("*.py")
     )
-    read = re.findall(r'\b(?:words|lines|heads|pairs)\("([\w.]+)"', source)
-    assert name in read
+    assert name in re.findall(r'\b(?:words|lines|heads|pairs)\("([\w.]+)"', source)
 
 
 def test_a_line_goes_on_and_heads_and_pairs_are_told() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from readers import readings_of
 from tiny_bert import write_tiny_bert
 from training.fit_linking import LinkingConfig, fit_linking, linking_loss
 from training.made_up_phrases import with_long_labels, with_made_up
@@ -154,7 +155,7 @@ def test_views_of_many_readings_are_those_of_each(seed):
 
 
 def test_without_an_encoder_nothing_is_linked():
-    readings = Readings(KnowledgeGraph.from_triples(SHOP), None, ReaderSettings())
+    readings = readings_of(SHOP)
     asked = readings.asked("who supplies Flour?")
     found = readings.of(asked)
     assert readings.linking is None
@@ -362,14 +363,14 @@ def test_relations_named_by_one_word_are_told_by_what_has_them_too(tmp_path):
 def test_one_small_word_names_nothing_of_many():
     long = "All; if colorpoint is considered a separate breed it is called the Javanese"
     facts = [("Balinese", "pattern", long), ("Manx", "pattern", "moderate tail")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     assert not readings.asked("How many of the breed are there?").mentions
     assert readings.asked("Which have a moderate look?").mentions
 
 
 def test_a_word_with_an_ending_more_is_no_misspelt_name():
     facts = [("Krypton", "price", "5"), ("Kettle", "price", "9")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     assert not readings.asked("what is the price of kryptonite").mentions
     assert readings.asked("what is the price of kryptonn").mentions
 
@@ -379,6 +380,6 @@ def test_a_word_that_many_names_share_is_known():
     others = [f"{first}{second} Vale" for first in "BDFGKLM" for second in ("al", "en", "ir", "or")]
     directors = [*(f"Jean {name}" for name in people), *others]
     facts = [(f"Film {at}", "director", name) for at, name in enumerate(directors)]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked = readings.asked("which films are by the old Jean and by the old Otto")
     assert [asked.cues.words.folded[place] for place in asked.unknown] == ["otto"]

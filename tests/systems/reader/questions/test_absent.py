@@ -1,6 +1,8 @@
 """What a small table does not hold is withheld; what it holds is answered."""
 
 import pytest
+from readers import reader_of
+from row_facts import table_facts
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.sets.unfit import contradicted
@@ -8,11 +10,11 @@ from jaxkg.systems.reader.system import Reader
 from jaxkg.text import HashingEncoder
 from jaxkg.text.best import best_encoder
 
-SHIPS = {
-    "Petrel": ("Ines Varga", "1931-05-04", "4200"),
-    "Gannet": ("Olaf Brandt", "1948-11-19", "6100"),
-    "Dunlin": ("Ines Varga", "1957-02-27", "2900"),
-}
+SHIPS = """
+Petrel|Ines Varga|1931-05-04|4200
+Gannet|Olaf Brandt|1948-11-19|6100
+Dunlin|Ines Varga|1957-02-27|2900
+"""
 
 
 @pytest.fixture(params=["hashing", "minilm"], scope="module")
@@ -22,11 +24,7 @@ def reader(request):
         encoder, _ = best_encoder()
         if encoder.name == "hashing":
             pytest.skip("MiniLM is not installed")
-    facts = [
-        (ship, name, value)
-        for ship, row in SHIPS.items()
-        for name, value in zip(("captain", "launched", "tonnage"), row)
-    ]
+    facts = table_facts(SHIPS, "captain", "launched", "tonnage")
     return Reader.build(KnowledgeGraph.from_triples(facts), encoder)
 
 
@@ -95,11 +93,7 @@ F4|Seaways|Kiel|Bray
 
 @pytest.fixture(scope="module")
 def ferries() -> Reader:
-    rows = [line.split("|") for line in _FERRIES.strip().splitlines()]
-    columns = ("operator", "from port", "to port")
-    facts = [(row[0], name, end) for row in rows for name, end in zip(columns, row[1:])]
-    facts += [(row[0], "type", "ferry") for row in rows]
-    return Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    return reader_of(table_facts(_FERRIES, "operator", "from port", "to port", kind="ferry"))
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from readers import readings_of
 
-from jaxkg.kg import KnowledgeGraph
 from jaxkg.systems.reader.language.asides import topic_in_place, without_asides
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.settings import ReaderSettings
 
 SONGS = [
     *((song, "is a", "song") for song in ("Two Kettles", "Radio Days", "Ash")),
@@ -20,7 +19,7 @@ SONGS = [
 
 @pytest.fixture(scope="module")
 def songs() -> Readings:
-    return Readings(KnowledgeGraph.from_triples(SONGS), None, ReaderSettings())
+    return readings_of(SONGS)
 
 
 @pytest.mark.parametrize(

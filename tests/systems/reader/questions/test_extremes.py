@@ -1,27 +1,24 @@
 """The value of what is first in an order, or the thing itself."""
 
 import pytest
+from readers import reader_of
+from row_facts import table_facts
 
-from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Domain, Extreme
 from jaxkg.systems.reader.system import Reader
-from jaxkg.text import HashingEncoder
 
-TOWERS = [
-    ("Grey Tower", "Oslo", "120", "1931-05-01"),
-    ("Fish Tower", "Bergen", "88", "1904-02-11"),
-    ("Long Tower", "Oslo", "240", "1999-08-30"),
-    ("Salt Tower", "Kiel", "65", "1880-03-12"),
-    ("Moss Tower", "Kiel", "101", "1950-10-02"),
-]
+TOWERS = """
+Grey Tower|Oslo|120|1931-05-01
+Fish Tower|Bergen|88|1904-02-11
+Long Tower|Oslo|240|1999-08-30
+Salt Tower|Kiel|65|1880-03-12
+Moss Tower|Kiel|101|1950-10-02
+"""
 
 
 @pytest.fixture(scope="module")
 def towers() -> Reader:
-    columns = ("city", "height", "opened")
-    facts = [(row[0], name, end) for row in TOWERS for name, end in zip(columns, row[1:])]
-    facts += [(row[0], "type", "tower") for row in TOWERS]
-    return Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    return reader_of(table_facts(TOWERS, "city", "height", "opened", kind="tower"))
 
 
 @pytest.mark.parametrize(
@@ -53,14 +50,11 @@ def test_a_value_or_the_thing_that_has_it(towers, question, answer):
     ],
 )
 def test_what_a_superlative_is_said_of(question, answer):
-    facts = [(name, "city", city) for name, city, _, _ in TOWERS]
-    facts += [(name, "height", height) for name, _, height, _ in TOWERS]
-    facts += [(name, "type", "tower") for name, *_ in TOWERS]
+    facts = table_facts(TOWERS, "city", "height", kind="tower")
     for city, area, height in (("Oslo", "454", "3"), ("Bergen", "465", "7"), ("Kiel", "118", "5")):
         facts += [(city, "area", area), (city, "height", height), (city, "type", "city")]
     facts += [("Bergen", "touches", "Kiel")]
-    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
-    assert reader.understand(question).readings[0].answers == (answer,)
+    assert reader_of(facts).understand(question).readings[0].answers == (answer,)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +85,7 @@ def test_a_set_that_nothing_asks_for_is_put_in_no_order():
         ("T-1", "outward issue link relates ticket", "T-2"),
         ("T-2", "outward issue link relates ticket", "T-3"),
     ]
-    tickets = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    tickets = reader_of(facts)
     understood = tickets.understand("Which ticket has the most points?")
     assert understood.readings[0].answers == ("T-5",)
     orders = [one.query for one in tickets.look("Which ticket has the most points?").found]
@@ -103,27 +97,21 @@ def test_a_set_that_nothing_asks_for_is_put_in_no_order():
 
 
 def test_of_two_measures_that_a_grade_fits_none_is_taken():
-    sizes = {"Alm": ("900", "40"), "Bree": ("300", "95"), "Cove": ("500", "60")}
-    facts = [(name, "type", "state") for name in sizes]
-    facts += [(name, "area", size[0]) for name, size in sizes.items()]
-    facts += [(name, "population", size[1]) for name, size in sizes.items()]
-    states = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    sizes = "Alm 900 40\nBree 300 95\nCove 500 60"
+    facts = table_facts(sizes, "area", "population", kind="state", cut=" ")
+    states = reader_of(facts)
     understood = states.understand("Which is the largest state?")
     assert not understood.sure
     assert {reading.answers for reading in understood.readings[:2]} == {("Alm",), ("Bree",)}
     assert states.understand("Which state has the largest area?").sure
     alone = [fact for fact in facts if fact[1] != "population"]
-    states = Reader.build(KnowledgeGraph.from_triples(alone), HashingEncoder())
-    assert states.understand("Which is the largest state?").sure
+    assert reader_of(alone).understand("Which is the largest state?").sure
 
 
 def test_none_has_more_than_the_one_that_has_most():
     """No other measure stands in for the one that is asked for."""
-    rows = [*TOWERS, ("New Tower", "Oslo", "30", "2010-01-01")]
-    facts = [
-        (row[0], name, end) for row in rows for name, end in zip(("height", "opened"), row[2:])
-    ]
-    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    facts = table_facts(f"{TOWERS}New Tower|Oslo|30|2010-01-01", "city", "height", "opened")
+    reader = reader_of([fact for fact in facts if fact[1] != "city"])
     highest = reader.understand("Which towers are higher than Long Tower?")
     assert not highest.sure
     assert not any("opened is after" in reading.words for reading in highest.readings)
@@ -139,13 +127,8 @@ def test_a_class_that_is_said_again_in_another_clause_is_met_once(towers):
 
 
 def test_the_measure_that_stands_behind_a_superlative_orders():
-    rows = {"a": ("21.4", "48"), "b": ("14.2", "71"), "c": ("29.8", "35")}
-    facts = [
-        (name, column, cell)
-        for name, cells in rows.items()
-        for column, cell in zip(("temperature_c", "humidity_pct"), cells)
-    ]
-    reader = Reader.build(KnowledgeGraph.from_triples(facts), HashingEncoder())
+    rows = "a 21.4 48\nb 14.2 71\nc 29.8 35"
+    reader = reader_of(table_facts(rows, "temperature_c", "humidity_pct", cut=" "))
     found = reader.readings.of(reader.readings.asked("What is the highest temperature?"))
     orders = {reader.kg.relation_name(c.measure) for c in found if c.shape == "extreme"}
     assert orders == {"temperature_c"}

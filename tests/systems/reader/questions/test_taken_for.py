@@ -1,6 +1,8 @@
 """What words of a question are not taken for: values, statements, other sorts, ties."""
 
 import pytest
+from readers import readings_of
+from row_facts import facts_of, table_facts
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.records import Question
@@ -9,10 +11,6 @@ from jaxkg.systems.reader.sets.unfit import contradicted
 from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
 from jaxkg.text.best import best_encoder
-
-
-def readings_of(facts):
-    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
 
 
 def names(readings, asked):
@@ -48,10 +46,8 @@ def test_a_statement_is_named_by_nobody():
 
 
 def test_a_which_leads_to_what_its_relation_leads_to():
-    facts = []
-    for person, dept, hours in (("Ann", "Stock", "7"), ("Bo", "Sales", "9"), ("Cy", "Stock", "4")):
-        facts += [(person, "is a", "person"), (person, "dept", dept), (person, "hours", hours)]
-    found = readings_of(facts)
+    rows = "Ann person Stock 7\nBo person Sales 9\nCy person Stock 4"
+    found = readings_of(table_facts(rows, "is a", "dept", "hours", cut=" "))
     asked = found.asked("Which department has the most hours?")
     by = {c.last: contradicted(asked, c, found.find) for c in found.of(asked)
           if c.shape == "extreme" and not c.result}  # fmt: skip
@@ -72,10 +68,8 @@ def test_who_wrote_with_two_is_no_article(question, wanting):
 
 
 def test_a_no_is_no_rival_of_the_same_no_as_a_value():
-    facts = []
-    for at, (hall, control) in enumerate((("Town Hall", "No"), ("Guild Hall", "Yes"))):
-        facts += [(f"b{at}", "is a", "borrower"), (f"b{at}", "institution", hall)]
-        facts += [(f"b{at}", "climate control", control)]
+    rows = (("borrower", "Town Hall", "No"), ("borrower", "Guild Hall", "Yes"))
+    facts = facts_of(rows, "is a", "institution", "climate control", head="b")
     encoder, _ = best_encoder()
     if encoder.name == "hashing":
         pytest.skip("MiniLM is not installed")
@@ -86,20 +80,17 @@ def test_a_no_is_no_rival_of_the_same_no_as_a_value():
 
 def test_a_bound_on_the_rows_of_a_topic_holds_or_not():
     rows = [("North", "790"), ("North", "810"), ("South", "600")]
-    facts = [fact for at, (house, level) in enumerate(rows)
-             for fact in ((f"_:r{at}", "house", house), (f"_:r{at}", "co2", level))]  # fmt: skip
+    facts = facts_of(rows, "house", "co2")
     facts += [("North", "is a", "house"), ("South", "is a", "house")]
     found = readings_of(facts)
     for house, told in (("North", "yes"), ("South", "no")):
         asked = found.asked(f"Was the co2 in {house} above 800?")
-        first = next(c for c in found.of(asked) if c.result)
-        assert first.result == told
+        assert next(c for c in found.of(asked) if c.result).result == told
 
 
 def test_zero_and_one_are_no_measure():
-    facts = [(f"q{at}", word, cell) for at, cells in enumerate((("0", "5"), ("1", "7"), ("0", "6")))
-             for word, cell in zip(("tsunami", "strength"), cells)]  # fmt: skip
-    found = readings_of(facts)
+    rows = (("0", "5"), ("1", "7"), ("0", "6"))
+    found = readings_of(facts_of(rows, "tsunami", "strength", head="q"))
     asked = found.asked("Which is the largest?")
     measures = {c.measure for c in found.of(asked) if c.shape == "extreme"}
     assert found.kg.relation_code("strength") in measures

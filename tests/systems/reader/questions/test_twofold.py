@@ -1,6 +1,7 @@
 """Two questions in one, read by one and a table of both."""
 
 import pytest
+from row_facts import table_facts
 
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Column, Rows
@@ -12,13 +13,10 @@ from jaxkg.text.best import best_encoder
 
 @pytest.fixture(scope="module")
 def reader():
-    facts = []
-    for course, lecturer, room in (("Logic", "Ann Berg", "R1"), ("Optics", "Bo Lund", "R2"),
-                                   ("Algebra", "Ann Berg", "R3")):  # fmt: skip
-        facts += [(course, "is a", "course"), (course, "lecturer", lecturer)]
-        facts += [(course, "room", room)]
-    for person, email in (("Ann Berg", "ann@x.org"), ("Bo Lund", "bo@x.org")):
-        facts += [(person, "is a", "person"), (person, "email", email)]
+    rows = "Logic|course|Ann Berg|R1\nOptics|course|Bo Lund|R2\nAlgebra|course|Ann Berg|R3"
+    facts = table_facts(rows, "is a", "lecturer", "room")
+    people = "Ann Berg|person|ann@x.org\nBo Lund|person|bo@x.org"
+    facts += table_facts(people, "is a", "email")
     return Reader.build(KnowledgeGraph.from_triples(facts))
 
 
@@ -44,13 +42,8 @@ def test_the_second_is_asked_of_what_the_first_puts_first():
     encoder, _ = best_encoder()
     if encoder.name == "hashing":
         pytest.skip("MiniLM is not installed")
-    facts = []
-    for boat, skipper, length, quay in (
-        ("Tern", "Ida", "9", "Quay A"),
-        ("Rook", "Bo", "12", "Quay B"),
-    ):
-        facts += [(boat, "is a", "boat"), (boat, "skipper", skipper), (boat, "length", length)]
-        facts.append((boat, "moored at", quay))
+    rows = "Tern|boat|Ida|9|Quay A\nRook|boat|Bo|12|Quay B"
+    facts = table_facts(rows, "is a", "skipper", "length", "moored at")
     own = Reader.build(KnowledgeGraph.from_triples(facts), encoder)
     text = "Who is the skipper of the longest boat and where is it moored?"
     read = own.understand(text).readings[0]

@@ -1,13 +1,11 @@
 """Numbers of some rows for each group of these: per supplier, by colour."""
 
 import pytest
+from readers import reader_of
+from row_facts import table_facts
 
 from jaxkg.cite import check
-from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Rows
-from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _GOODS = """
 Hammer Acme red 12 40
@@ -24,14 +22,8 @@ Panel Dale blue 16 90
 
 @pytest.fixture(scope="module")
 def goods():
-    facts = []
-    for line in _GOODS.strip().splitlines():
-        name, *cells = line.split()
-        facts.append((name, "type", "product"))
-        columns = ("supplier", "colour", "price", "stock")
-        facts += [(name, column, cell) for column, cell in zip(columns, cells)]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    columns = ("supplier", "colour", "price", "stock")
+    return reader_of(table_facts(_GOODS, *columns, kind="product", cut=None), threshold=0.0)
 
 
 def told(reader, question):

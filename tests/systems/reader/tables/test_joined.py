@@ -1,11 +1,10 @@
 """Tables joined by rows that have no name of their own: orders, and who played what in a play."""
 
 import pytest
+from readers import answers_of, tables_read
 
-from jaxkg.kg import read_graph
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
-from jaxkg.systems.reader.settings import ReaderSettings
 
 FILES = {
     "customers.csv": "id,name,town\n1,Oak Farm,Leeds\n2,Elm Kennels,York\n",
@@ -22,16 +21,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def joined(tmp_path_factory) -> Readings:
-    folder = tmp_path_factory.mktemp("tables")
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
-    return Readings(read_graph(folder), None, ReaderSettings())
-
-
-def answers(readings, question):
-    """What the readings answer."""
-    found = readings.of(readings.asked(question))
-    return [frozenset(readings.kg.name(end) for end in c.ends.tolist()) for c in found]
+    return tables_read(tmp_path_factory.mktemp("tables"), FILES)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +38,7 @@ def answers(readings, question):
     ],
 )
 def test_a_row_leads_to_what_it_joins(joined, question, wanted):
-    assert wanted in answers(joined, question)
+    assert wanted in answers_of(joined, question)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +46,7 @@ def test_a_row_leads_to_what_it_joins(joined, question, wanted):
     ["What role did Ann play in Lear?", "Which roles have more than 45 lines?"],
 )  # fmt: skip
 def test_rows_answer_nothing_that_does_not_name_them(joined, question):
-    told = frozenset().union(*answers(joined, question))
+    told = frozenset().union(*answers_of(joined, question))
     assert told
     assert not [name for name in told if name.startswith(("order ", "_:"))]
     through = [c for c in joined.of(joined.asked(question)) if c.shape == "path" and c.through]
@@ -69,10 +59,9 @@ def test_one_and_nought_are_true_and_false(joined):
     (code,) = [joined.kg.relation_code(n) for n in joined.kg.relations if n == "discontinued"]
     true, false = joined.vocabulary.truths(code)
     assert (joined.kg.name(true), joined.kg.name(false)) == ("1", "0")
-    quantity = joined.kg.relation_code("quantity")
-    assert joined.vocabulary.truths(quantity) is None
+    assert joined.vocabulary.truths(joined.kg.relation_code("quantity")) is None
     assert joined.vocabulary.truths(joined.kg.relation_code("pack")) is None
-    assert {"Collar"} in answers(joined, "Which products are discontinued?")
+    assert {"Collar"} in answers_of(joined, "Which products are discontinued?")
 
 
 def test_true_and_false_are_yes_and_no_in_any_words(joined):

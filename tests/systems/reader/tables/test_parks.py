@@ -1,32 +1,26 @@
 """A table as people have it: what is denied of things two steps away, and "the most" of things."""
 
 import pytest
+from readers import readings_of
+from row_facts import table_facts
 
-from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Domain
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets.unfit import contradicted
-from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.views import NAMES, views
 
-ROWS = [
-    ("Elm Green", "Harrow", "playground", "Sue Lowe", "12"),
-    ("Mill Field", "Harrow", "pond", "Tom Reed", "30"),
-    ("Castle Moor", "Wickby", "pond", "Sue Lowe", "75"),
-    ("Dene Wood", "Wickby", "bandstand", "Ana Cole", "8"),
-    ("Long Meadow", "Sefton", "skate ramp", "Ana Cole", "5"),
-]
-COLUMNS = ("is a", "town", "feature", "warden", "area")
+ROWS = """
+Elm Green|park|Harrow|playground|Sue Lowe|12
+Mill Field|park|Harrow|pond|Tom Reed|30
+Castle Moor|park|Wickby|pond|Sue Lowe|75
+Dene Wood|park|Wickby|bandstand|Ana Cole|8
+Long Meadow|park|Sefton|skate ramp|Ana Cole|5
+"""
 
 
 @pytest.fixture(scope="module")
 def parks() -> Readings:
-    facts = [
-        (park, column, cell)
-        for park, *cells in ROWS
-        for column, cell in zip(COLUMNS, ["park", *cells])
-    ]
-    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    return readings_of(table_facts(ROWS, "is a", "town", "feature", "warden", "area"))
 
 
 def told(readings, question):
@@ -64,7 +58,7 @@ STAFF = [
 
 @pytest.fixture(scope="module")
 def staff() -> Readings:
-    return Readings(KnowledgeGraph.from_triples(STAFF), None, ReaderSettings())
+    return readings_of(STAFF)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +95,7 @@ def test_a_set_is_compared_with_one_that_it_does_not_start_from(staff):
     ],
 )
 def test_no_others_are_compared_with_two_or_where_no_time_is_told(staff, question):
-    asked = staff.asked(question)
-    assert not list(staff.operators.pairs.beyond(asked, []))
+    assert not list(staff.operators.pairs.beyond(staff.asked(question), []))
 
 
 def test_a_number_whose_label_is_said_is_asked_for(staff):
@@ -120,7 +113,7 @@ def test_of_a_class_that_is_called_as_a_relation_is_all_are_meant():
     facts += [(name, "is a", "product") for name in ("Blend", "Decaf", "Owl")]
     prices = {"Blend": "14", "Decaf": "18", "Owl": "21"}
     facts += [(name, "price", cost) for name, cost in prices.items()]
-    shop = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    shop = readings_of(facts)
     found = told(shop, "Which products cost more than 15?")
     assert any(c.shape == "filter" and ends == {"Decaf", "Owl"} for c, ends in found)
     assert Domain(("^product",)) not in [c.query.source for c, _ in found if c.shape == "filter"]

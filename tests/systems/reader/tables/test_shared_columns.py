@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from readers import names_of, readings_of, tables_read
 from row_facts import facts_of
 
-from jaxkg.kg import KnowledgeGraph, read_graph
+from jaxkg.kg import KnowledgeGraph
 from jaxkg.query import Total
 from jaxkg.readings import say
 from jaxkg.systems.reader.language.names import relation_wordings
@@ -26,19 +27,13 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def festival(tmp_path_factory) -> Readings:
-    folder = tmp_path_factory.mktemp("festival")
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
-    return Readings(read_graph(folder), None, ReaderSettings())
+    return tables_read(tmp_path_factory.mktemp("festival"), FILES)
 
 
 def told(readings, question):
     """Readings in words, with what they answer."""
     kg, found = readings.kg, readings.of(readings.asked(question))
-    return {
-        say(kg, c.query): (c.result and {c.result}) or {kg.name(end) for end in c.ends.tolist()}
-        for c in found
-    }
+    return {say(kg, c.query): names_of(kg, c) for c in found}
 
 
 @pytest.mark.parametrize(
@@ -71,8 +66,7 @@ def test_rows_of_one_table_are_told_from_those_of_another(festival, question, re
 
 
 def test_a_number_is_no_name_of_a_row_without_an_id(festival):
-    asked = festival.asked("Which stages are on floor 5?")
-    assert not asked.mentions
+    assert not festival.asked("Which stages are on floor 5?").mentions
     assert told(festival, "Which stages are on floor 5?")["all stages whose floor is exactly 5"]
 
 
@@ -90,7 +84,7 @@ def test_who_is_not_answered_by_the_code_of_a_row(festival):
 def test_rows_without_a_class_are_counted():
     rows = (("J. Frost", "Mill Lane"), ("M. Stone", "Oak Park"), ("J. Frost", "The Docks"))
     facts = facts_of(rows, "referee", "stadium", head="_:match_")
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     found = told(readings, "How many matches did J. Frost referee?")
     assert found["how many things whose referee is J. Frost"] == {"2"}
 
@@ -123,7 +117,7 @@ def test_rows_are_counted_with_a_class_that_is_named_or_with_none(kind):
         for at, sensor in enumerate(("roof", "cellar", "roof"))
         for column, cell in [("sensor", sensor), ("noise", f"{40 + at}.5"), *kind]
     ]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     question = "How many readings has the roof?" if kind else "How many came from the roof?"
     counts = [set(answer) for words, answer in told(readings, question).items() if "roof" in words]
     assert {"2"} in counts
@@ -131,7 +125,7 @@ def test_rows_are_counted_with_a_class_that_is_named_or_with_none(kind):
 
 def test_the_code_of_a_person_answers_who():
     facts = [("E1", "is a", "employee"), ("E1", "leads", "Dock"), ("E2", "is a", "employee")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked = readings.asked("Who leads the Dock?")
     leader = readings.kg.entity("E1")
     found = [c for c in readings.of(asked) if c.ends.tolist() == [leader]]
@@ -146,7 +140,7 @@ TWICE = np.array([1, 1])
 def visits():
     rows = [("7", "3", "checkup", "3"), ("8", "1", "fracture", "7"), ("7", "2", "checkup", "2")]
     facts = facts_of(rows, "patient_id", "room", "reason", "minutes", head="visit ")
-    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    return readings_of(facts)
 
 
 def test_an_id_that_comes_again_is_what_it_is_of(visits):
@@ -165,13 +159,8 @@ def test_an_id_that_comes_again_is_what_it_is_of(visits):
     both = KnowledgeGraph.from_triples([("p", "trackName", "Forge"), ("p", "track", "7")])
     code = both.relation_code("trackName")
     assert relation_wordings(both, code, rows=False, ends=TWICE) == ("track name",)
-    facts = [
-        ("p1", "imdb_id", "7"),
-        ("p2", "imdb_id", "8"),
-        ("p1", "by_id", "3"),
-        ("p2", "by_id", "3"),
-    ]
-    vocabulary = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings()).vocabulary
+    facts = facts_of((("7", "3"), ("8", "3")), "imdb_id", "by_id", head="p")
+    vocabulary = readings_of(facts).vocabulary
     labels = {relation.wordings[0] for relation in vocabulary.relations}
     assert labels == {"imdb id", "by"}
 
@@ -191,12 +180,9 @@ def test_a_number_behind_a_label_is_of_that_relation(visits, question, wanted, o
 
 
 def test_the_rating_of_a_row_of_ratings():
-    facts = [
-        (f"_:rating_{at}", column, cell)
-        for at, (film, score) in enumerate([("Gulls", "4"), ("Gulls", "5"), ("Tides", "3")])
-        for column, cell in [("film", film), ("rating", score), ("is a", "ratings")]
-    ]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    rows = [(film, score, "ratings") for film, score in zip(("Gulls", "Gulls", "Tides"), "453")]
+    facts = facts_of(rows, "film", "rating", "is a", head="_:rating_")
+    readings = readings_of(facts)
     found = told(readings, "Which ratings does Gulls have?")
     assert found["the rating of ratings whose film is Gulls"] == {"4", "5"}
 
@@ -217,7 +203,7 @@ def plays():
     rows = [("Mira", "Tide", "yes", "12"), ("Vils", "Forge", "no", "18")]
     rows += [("Mira", "Tide", "no", "9"), ("Mira", "Gran", "no", "7")]
     facts = facts_of(rows, "artistName", "trackName", "liked", "ms", head="_:play_")
-    return Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    return readings_of(facts)
 
 
 def test_rows_are_not_what_several_names_in_them_are_of(plays):
@@ -256,17 +242,16 @@ def test_who_is_no_yes(plays):
 def test_the_type_of_what_is_a_something_else_is_no_class(of, role):
     facts = [(f"S{n}", "type", kind) for n, kind in enumerate(("hot", "damp", "hot"))]
     facts += [(f"S{n}", of, "sensor") for n in range(3)] + [("E", "is a", "hub")]
-    vocabulary = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings()).vocabulary
-    code = vocabulary.kg.relation_code("type")
-    assert vocabulary.role(code) == role
+    vocabulary = readings_of(facts).vocabulary
+    assert vocabulary.role(vocabulary.kg.relation_code("type")) == role
     rows = [("_:r1", "type", "sick"), ("_:r2", "type", "off"), ("E", "is a", "hub")]
-    other = Readings(KnowledgeGraph.from_triples(rows), None, ReaderSettings()).vocabulary
+    other = readings_of(rows).vocabulary
     assert other.role(other.kg.relation_code("type")) == ""
 
 
 def test_a_small_number_is_no_part_of_a_name():
     facts = [("3 Quay Street", "rooms", "4"), ("Boeing 747", "rooms", "9")]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     assert not readings.asked("Which homes have 3 rooms?").mentions
     assert readings.asked("How many rooms has the 747?").mentions
 
@@ -274,7 +259,7 @@ def test_a_small_number_is_no_part_of_a_name():
 def test_what_a_topic_says_of_rows_is_not_counted():
     rows = [("Bolt", "gold", "2008"), ("Bolt", "gold", "2012"), ("Lee", "gold", "2016")]
     facts = facts_of([*rows, ("Bolt", "silver", "2017")], "name", "medal", "year")
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     found = told(readings, "How many gold medals did Bolt win?")
     counts = [words for words in found if words.startswith("how many")]
     assert counts
@@ -285,7 +270,7 @@ def test_what_a_topic_says_of_rows_is_not_counted():
 def test_several_numbers_do_not_say_how_many_there_are():
     rows = [("1", "Lamp", "2", "9.63"), ("3", "Lamp", "1", "9.7"), ("3", "Lamp", "5", "8.1")]
     facts = facts_of(rows, "store", "product", "quantity", "price")
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked, kg = readings.asked("How many lamps did store 3 sell?"), readings.kg
     found = [c for c in readings.of(asked) if c.last == kg.relation_code("quantity")]
     several = [c for c in found if not c.result and len(c.ends) > 1]
@@ -312,7 +297,7 @@ def test_several_numbers_do_not_say_how_many_there_are():
 def test_a_number_that_is_in_a_name_or_counts_a_class_is_not_left_out(question, fine):
     facts = [(f"Depot {n}", "is a", "depot") for n in (12, 14, 15)]
     facts += [(f"Depot {n}", "size", f"{n}00") for n in (12, 14, 15)]
-    readings = Readings(KnowledgeGraph.from_triples(facts), None, ReaderSettings())
+    readings = readings_of(facts)
     asked, code = readings.asked(question), readings.kg.relation_code("size")
     found = [c for c in readings.of(asked) if code in (c.last, c.measure)]
     # What is added up is read as what comes first.

@@ -1,12 +1,11 @@
 """Questions whose answers are tables: several columns, numbers per group, places of an order."""
 
 import pytest
+from readers import reader_of
+from row_facts import table_facts
 
 from jaxkg.cite import check
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.settings import ReaderSettings
 from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _VENUES = """
 Coldbrook|Leeds|1998|Ann Moss
@@ -35,12 +34,8 @@ def menu() -> Reader:
         facts += [(name, "type", "venue"), (name, "city", city), (name, "founded", year)]
         facts += [(name, "owner", owner), (owner, "type", "person"), (owner, "phone", "+44" + year)]
         facts += [(owner, "email", f"{owner.split()[0].lower()}@example.org")]
-    for line in _DISHES.strip().splitlines():
-        name, *cells = line.split("|")
-        columns = ("served at", "course", "price", "calories")
-        facts += [(name, "type", "dish"), *((name, c, v) for c, v in zip(columns, cells))]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    columns = ("served at", "course", "price", "calories")
+    return reader_of([*facts, *table_facts(_DISHES, *columns, kind="dish")], threshold=0.0)
 
 
 def rows(reader: Reader, question: str) -> dict[str, tuple[str, ...]]:

@@ -1,13 +1,12 @@
 """Times of day, days and how often: what timetables and logs are asked for."""
 
 import pytest
+from readers import answers_of, tables_read
 
-from jaxkg.kg import read_graph
 from jaxkg.query import Value, Where
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.reading import Readings
 from jaxkg.systems.reader.sets import operators
-from jaxkg.systems.reader.settings import ReaderSettings
 
 FILES = {
     "classes.csv": "class_id,class_name,coach_id,starts_at,ends_at,weekday,open_to_all,raised\n"
@@ -23,17 +22,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory) -> Readings:
-    folder = tmp_path_factory.mktemp("pool")
-    for name, text in FILES.items():
-        (folder / name).write_text(text)
-    return Readings(read_graph(folder), None, ReaderSettings())
-
-
-def answers(readings, question):
-    """What the readings answer: names, or a number."""
-    found = readings.of(readings.asked(question))
-    names = [frozenset(readings.kg.name(end) for end in c.ends.tolist()) for c in found]
-    return [{c.result} if c.result else ends for c, ends in zip(found, names)]
+    return tables_read(tmp_path_factory.mktemp("pool"), FILES)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +41,13 @@ def answers(readings, question):
     ],
 )
 def test_times_and_rows_are_compared_and_counted(pool, question, wanted):
-    assert wanted in answers(pool, question)
+    assert wanted in answers_of(pool, question)
 
 
 def test_the_least_that_is_looked_at_has_what_a_topic_leads_to(pool, monkeypatch):
     monkeypatch.setattr(operators, "_HELD", 1)
     monkeypatch.setattr(operators, "_BASES", 0)
-    assert {"Night Swim"} in answers(pool, "Which Tuesday class is open to all?")
+    assert {"Night Swim"} in answers_of(pool, "Which Tuesday class is open to all?")
 
 
 def test_a_time_is_compared_with_times_as_it_is_told(pool):

@@ -1,12 +1,10 @@
 """Rows that codes call, answered by the column that a question asks for."""
 
 import pytest
+from readers import cited, reader_of
+from row_facts import table_facts
 
 from jaxkg.cite import check
-from jaxkg.kg import KnowledgeGraph
-from jaxkg.systems.reader.settings import ReaderSettings
-from jaxkg.systems.reader.system import Reader
-from jaxkg.text.hashing import HashingEncoder
 
 _LOANS = """
 L2021-001,Bronze Head of a Youth,Holmwood Trust,City Gallery,12000,returned
@@ -19,19 +17,13 @@ L2021-006,Marble Relief,Ada Brook,City Gallery,45000,overdue
 _COLUMNS = ("object title", "lender", "borrower", "insured value", "status")
 
 
-def reader_of(text, columns, kind):
-    facts = []
-    for line in text.strip().splitlines():
-        row, *cells = line.split(",")
-        facts.append((row, "type", kind))
-        facts += [(row, column, cell) for column, cell in zip(columns, cells)]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+def rows_of(text, columns, kind):
+    return reader_of(table_facts(text, *columns, kind=kind, cut=","), threshold=0.0)
 
 
 @pytest.fixture(scope="module")
 def loans():
-    return reader_of(_LOANS, _COLUMNS, "loan")
+    return rows_of(_LOANS, _COLUMNS, "loan")
 
 
 def told(reader, question):
@@ -64,34 +56,22 @@ def test_rows_are_answered_by_what_is_asked_for(loans, question, answers):
 
 def test_no_row_is_lost_that_lacks_the_column():
     text = _LOANS.replace("L2021-004,Silver Porringer,", "L2021-004,,")
-    facts = []
-    for line in text.strip().splitlines():
-        row, *cells = line.split(",")
-        facts.append((row, "type", "loan"))
-        facts += [(row, column, cell) for column, cell in zip(_COLUMNS, cells) if cell]
-    kg = KnowledgeGraph.from_triples(facts)
-    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
-    names = [entity.name for entity in reader.ask("Which objects are overdue?").entities]
-    assert names == ["L2021-004", "L2021-006"]
+    reader = rows_of(text, _COLUMNS, "loan")
+    assert cited(reader, "Which objects are overdue?") == ["L2021-004", "L2021-006"]
 
 
 def test_rows_with_names_are_what_is_asked_for():
     named = _LOANS
     for place in range(1, 7):
         named = named.replace(f"L2021-00{place}", f"loan {'abcdef'[place - 1]}")
-    reader = reader_of(named, _COLUMNS, "loan")
+    reader = rows_of(named, _COLUMNS, "loan")
     assert told(reader, "What is overdue?") == ["loan d", "loan f"]
 
 
 def test_rows_of_several_classes_have_the_title_that_all_have():
-    text = _LOANS.strip().splitlines()
-    facts = []
-    for place, line in enumerate(text):
-        row, *cells = line.split(",")
-        facts.append((row, "type", "loan" if place % 2 else "deposit"))
-        facts += [(row, column, cell) for column, cell in zip(_COLUMNS, cells)]
-    kg = KnowledgeGraph.from_triples(facts)
-    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    facts = table_facts(_LOANS, *_COLUMNS, cut=",")
+    facts += [(f"L2021-00{n}", "type", "deposit" if n % 2 else "loan") for n in range(1, 7)]
+    reader = reader_of(facts, threshold=0.0)
     expected = ["L2021-001 Bronze Head of a Youth", "L2021-002 View of the Estuary"]
     assert told(reader, "What has the borrower City Gallery and is returned?") == expected
 
@@ -99,7 +79,7 @@ def test_rows_of_several_classes_have_the_title_that_all_have():
 def test_a_column_of_codes_or_of_few_values_titles_nothing():
     columns = ("shelf code", "keeper", "condition")
     text = "\n".join(f"B{n}00,S{n}1,{'Ann' if n % 2 else 'Bo'},good" for n in range(1, 7))
-    reader = reader_of(text, columns, "box")
+    reader = rows_of(text, columns, "box")
     assert told(reader, "What is kept by Bo?") == ["B200", "B400", "B600"]
     assert told(reader, "Which boxes have the keeper Bo?") == ["B200", "B400", "B600"]
 
@@ -115,14 +95,9 @@ J-6|5 Canal Road|gate mended|doors|flo@works.test|done
 
 
 def jobs_of(*columns):
-    places = {"address": 1, "work text": 2, "work sort": 3, "mail": 4, "state": 5}
-    facts = []
-    for line in _JOBS.strip().splitlines():
-        cells = line.split("|")
-        facts.append((cells[0], "type", "job"))
-        facts += [(cells[0], column, cells[places[column]]) for column in columns]
-    kg = KnowledgeGraph.from_triples(facts)
-    return Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
+    every = ("address", "work text", "work sort", "mail", "state")
+    facts = table_facts(_JOBS, *every, kind="job")
+    return reader_of([fact for fact in facts if fact[1] in (*columns, "type")], threshold=0.0)
 
 
 def test_words_title_rows_rather_than_numbers_and_addresses():
@@ -139,21 +114,19 @@ def test_a_column_that_many_rows_lack_titles_none():
         ("J-4", "remark", "key lost"),
         ("J-5", "remark", "x y"),
     ]
-    kg = KnowledgeGraph.from_triples(facts)
-    reader = Reader.build(kg, HashingEncoder(), settings=ReaderSettings(threshold=0.0))
-    assert told(reader, "Which jobs are open?") == ["J-0", "J-1"]
+    assert told(reader_of(facts, threshold=0.0), "Which jobs are open?") == ["J-0", "J-1"]
 
 
 def test_a_noun_that_names_a_column_of_rows_with_names_asks_for_it():
     text = (
         "Ann & Bo,Bo Lee,Ann May,Leeds\nCy & Di,Cy Fox,Di Ray,York\nEd & Flo,Ed Oak,Flo Ash,York\n"
     )
-    weddings = reader_of(text, ("groom", "bride", "town"), "wedding")
+    weddings = rows_of(text, ("groom", "bride", "town"), "wedding")
     assert told(weddings, "Which grooms have the town York?") == ["Cy Fox", "Ed Oak"]
     assert told(weddings, "Which weddings have the town York?") == ["Cy & Di", "Ed & Flo"]
 
 
 def test_who_is_the_person_whose_names_rows_have():
     text = "L1,Ann Lee,Hamnet,out\nL2,Bo Ray,Hamnet,back\nL3,Ann Lee,Circe,out\n"
-    loans = reader_of(text, ("full name", "title", "state"), "loan")
+    loans = rows_of(text, ("full name", "title", "state"), "loan")
     assert told(loans, "Who has Circe?") == ["Ann Lee"]
