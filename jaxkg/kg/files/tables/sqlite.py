@@ -15,8 +15,6 @@ from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
 from jaxkg.kg.files.textfile import PACKED
 
-SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
-
 
 def read_sqlite(path: Path, intake: Intake) -> None:
     """Read every table of a database, as `read_table` reads a file; how is told in words.
@@ -90,7 +88,7 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
 def _sniff(head: Head) -> Sniff:
     if head.data.startswith(b"SQLite format 3\x00"):
         return Sniff(1.0, "it starts as an SQLite database does")
-    return named(*SQLITE_ENDS)(head)
+    return named(".sqlite", ".sqlite3", ".db")(head)
 
 
 FORMATS = (
