@@ -92,13 +92,8 @@ def read_graph(
         choice = format_of(path, format, encoding)
         chosen = choice.format
         if chosen.name == "saved":
-            told = {
-                "columns": columns,
-                "names": names,
-                "provenance": provenance,
-                "mapping": mapping,
-            }
-            _refuse(path, "saved", format=format, **told)
+            own = {"columns": columns, "names": names, "provenance": provenance}
+            _refuse(path, "saved", format=format, **own, mapping=mapping)
             return open_graph(path)
         if path.is_dir() and not chosen.takes_folders:
             raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")

@@ -436,8 +436,3 @@ def _first_text(value: Any, key: str) -> str:
     if isinstance(value, list) and value and isinstance(value[0], str):
         value = value[0]
     return "" if not key and not isinstance(value, str) else text_of(value, key)
-
-
-def shown(record: dict[str, Any], key: str) -> str | None:
-    """The display name of a record that a key calls; None where it has no other."""
-    return shown_name(record, key, frozenset())[0]
