@@ -48,9 +48,9 @@ def _meaning(match: re.Match[str]) -> tuple[str, str]:
     kind, token = str(match.lastgroup), match[0]
     if kind == "html":
         return "quoted", html.unescape(re.sub(r"<[^<>]*>", " ", token[1:-1]))
-    return kind, re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace(
-        '\\"', '"'
-    ) if kind == "quoted" else token
+    if kind == "quoted":
+        token = re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace('\\"', '"')
+    return kind, token
 
 
 class _Graph(Tokens):

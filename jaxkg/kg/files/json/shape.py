@@ -147,16 +147,11 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
     """The objects of a page of a list, as GraphQL replies; None where it is none."""
-    if "edges" not in value and "nodes" not in value:
+    lists = [value[key] for key in ("edges", "nodes") if key in value]
+    if len(lists) != 1 or not isinstance(lists[0], list) or not {*map(str.lower, value)} <= _PAGES:
         return None
-    if not {key.lower() for key in value} <= _PAGES or value.keys() >= {"nodes", "edges"}:
-        return None
-    for key in ("edges", "nodes"):
-        held = value.get(key)
-        wrapped = isinstance(held, list) and all(isinstance(o, dict) and "node" in o for o in held)
-        if isinstance(held, list) and (key == "nodes" or wrapped):
-            return held
-    return None
+    wrapped = all(isinstance(item, dict) and "node" in item for item in lists[0])
+    return lists[0] if wrapped or "nodes" in value else None
 
 
 def _flat(key: str, objects: list[Any]) -> list[Any]:
@@ -394,8 +389,7 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
     kinds: dict[str, list[Any]] = {}
     for record, (sort, _) in zip(records, ids):
         kinds.setdefault(str(sort).rpartition(".")[2], []).append(record)
-    for title, some in kinds.items():
-        yield Listed(title, some)
+    yield from itertools.starmap(Listed, kinds.items())
 
 
 def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator[Listed]:
@@ -410,10 +404,8 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
             for item in held:  # a page's number stands above its records
                 yield from _lists_in(item, title, depth + 1, beside)
             beside += [key for item in records for key in item]
-        elif records:
+        elif records or not depth:  # of no records, whoever takes them tells that
             yield Listed(title, value)
-        elif not depth:
-            yield Listed(title, value)  # whoever takes them tells that they are none
         return
     inside = {key: inner for key, inner in value.items() if _holds_records(inner, _DEEPEST_LIST)}
     if not _calls(value, title):

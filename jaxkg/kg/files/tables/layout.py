@@ -48,14 +48,13 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
             return None
         return [f"{name} ({unit})" if unit else name for name, unit in zip(over, under)]
     told = list(filter(None, over[1:]))
-    if over[0] and len(told) == 1 and all(under) and not any(map(is_value, under)):
-        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))[1:]
-        if cells and all(map(all_values, cells)):
-            return under  # a pivot of a spreadsheet
+    below = list(itertools.zip_longest(*rows[2:], fillvalue=""))
+    plain = all(under) and not any(map(is_value, under))
+    if over[0] and len(told) == 1 and plain and below[1:] and all(map(all_values, below[1:])):
+        return under  # a pivot of a spreadsheet
     if over[0] and 0 < len(told) < len(over) - 1 and all(under) and len(set(under)) == len(under):
-        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))
-        plain = len(cells) == len(under) and not any(map(is_value, under))
-        return under if plain and any(map(all_values, cells)) else None  # over several columns
+        plain = plain and len(below) == len(under)
+        return under if plain and any(map(all_values, below)) else None  # over several columns
     several = len(told) < len(over) - 1 or len(set(told)) < len(told)
     if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
         return None
