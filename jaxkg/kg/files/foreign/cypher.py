@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jaxkg.kg.files.foreign.lines import numbered_lines
-from jaxkg.kg.files.foreign.tokens import END, Token, Tokens, scan, statements
+from jaxkg.kg.files.foreign.lines import END, Token, Tokens, numbered_lines, scan, statements
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import folded

@@ -15,8 +15,7 @@ from typing import NoReturn
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import LINKED
-from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.foreign.tokens import END, Tokens, scan
+from jaxkg.kg.files.foreign.lines import END, Tokens, numbered_lines, scan, source_of
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 
 _TOKEN = re.compile(

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from jaxkg.kg.files.tables.headers import SORT, full_name
+from jaxkg.kg.files.tables.headers import ROWS_APART, SORT, WORD, are_short, full_name
 from jaxkg.kg.files.tables.keys import IDS, KEY, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.layout import are_names
-from jaxkg.kg.files.tables.row_names import ROWS_APART, WORD, are_short
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 

@@ -18,7 +18,7 @@ from jaxkg.kg.files.delimited import (
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.headers import full_name
 from jaxkg.kg.files.tables.keys import KEY, is_code
-from jaxkg.kg.files.tables.periods import YEAR
+from jaxkg.kg.files.tables.layout import YEAR
 from jaxkg.kg.queries.columns import all_values, is_value, looks
 from jaxkg.words import relation_words
 

@@ -16,7 +16,18 @@ from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.headers import ANY, SORT, full_name, joins, labels_of, row_sort
+from jaxkg.kg.files.tables.headers import (
+    ANY,
+    SORT,
+    firm_column,
+    full_name,
+    joins,
+    key_column,
+    kind_of_names,
+    labels_of,
+    name_column,
+    row_sort,
+)
 from jaxkg.kg.files.tables.keys import (
     NAMES,
     TakenTable,
@@ -27,21 +38,17 @@ from jaxkg.kg.files.tables.keys import (
     row_names,
 )
 from jaxkg.kg.files.tables.layout import (
+    YEAR,
     are_measures,
     are_merged,
     filled_down,
     in_sections,
     joined_headers,
+    of_periods,
     parted,
+    period_columns,
     totals,
     without_notes,
-)
-from jaxkg.kg.files.tables.periods import YEAR, of_periods, period_columns
-from jaxkg.kg.files.tables.row_names import (
-    firm_column,
-    key_column,
-    kind_of_names,
-    name_column,
 )
 from jaxkg.kg.queries.columns import all_days, all_values
 from jaxkg.words import relation_words
