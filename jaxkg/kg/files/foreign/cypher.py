@@ -289,10 +289,8 @@ class _Script(Tokens):
 
     def _labels(self) -> list[str]:
         found = []
-        while self._accept(":"):
+        while self._accept(":") or (found and self._accept("&")):
             found.append(self._word())
-            while self._accept("&"):
-                found.append(self._word())
         return found
 
     def _node(self, row: Row, clause: str) -> Node:

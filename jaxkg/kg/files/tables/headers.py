@@ -132,8 +132,6 @@ def name_column(
     the next to numbers or codes where there are many of them.
 
     Args:
-        columns: what each is called.
-        rows: their cells.
         called: what the table calls a row.
         numbers: whether numbers call the rows.
 
@@ -195,9 +193,6 @@ def key_column(
     that is of names.
 
     Args:
-        columns: what each is called.
-        rows: their cells.
-        title: of the table.
         again: whether much of the first column comes again; measured: whether it is a measure.
 
     >>> rows = [["R1", "R1-7", "Ely"], ["R1", "R1-9", "Ely"], ["R2", "R2-1", "Ulm"]]

@@ -23,8 +23,8 @@ _DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
 
 
 def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
-    """The header that two rows are together: what stands over several columns, and each column; or
-    each column, and its unit.
+    """The header that the first two rows of a table are together: what stands over several columns,
+    and each column; or each column, and its unit.
 
     >>> joined_headers([["", "Sales", "", "Costs"], ["Region", "2022", "2023", "2022"]])
     ['Region', 'Sales 2022', 'Sales 2023', 'Costs 2022']
@@ -35,9 +35,6 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     ['Fruit', 'East', 'West']
     >>> joined_headers([["What", "", "Size", ""], ["No", "Of", "H", "W"], ["a1", "oak", "3", "4"]])
     ['No', 'Of', 'H', 'W']
-
-    Args:
-        rows: the first ones of a table.
     """
     if len(rows) < 2 or len(rows[1]) < 3 or len(rows[0]) > len(rows[1]):
         return None
@@ -282,12 +279,9 @@ def of_periods(
     """What the cells of periods say: of whom, when and how much.
 
     Args:
-        columns: what each column is called.
-        periods: those of `period_columns`.
         title: of the table, which says what is measured.
         node: what the heads begin with, an id of its own for each row.
         row: the thing that the cells are of; the same as `node` of a row without a name.
-        cells: texts of each of its cells.
 
     Yields:
         (head, relation, tail), three and more for each cell that is not empty.

@@ -75,7 +75,6 @@ class Records:
     """Takes the records of one table, of which the first ones tell what they are.
 
     Args:
-        title: of the table.
         sample: its first records, or all.
         intake: takes what is said of relations.
         sorted_by_title: whether the title may say of what sort they are.

@@ -134,7 +134,6 @@ def take_table(
 
     Args:
         path: what the rows are of, in messages and sources.
-        title: of the table.
         separator: between cells that a message shows.
         declared: what a database says of it; its title says what rows are, then.
     """
