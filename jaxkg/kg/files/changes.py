@@ -44,8 +44,7 @@ class Changes:
     def applied(self, kg: KnowledgeGraph) -> KnowledgeGraph:
         """The graph as it is now, from `kg` as it was saved."""
         ends = {end for head, _, tail in self.added for end in (head, tail)}
-        named = {*self.names, *self.aliases}
-        known = {id for id in named if id in ends or id in kg.entity_ids}
+        known = {id for id in {*self.names, *self.aliases} if id in ends or id in kg.entity_ids}
         # First what is added: an entity that loses its old facts and has new ones keeps its name.
         if self.added or known:
             told = any(self.added.values()) or kg.provenance is not None

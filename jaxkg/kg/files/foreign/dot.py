@@ -39,8 +39,7 @@ def read_dot(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: it is no DOT, or breaks off.
     """
-    text = "\n".join(line for _, line in numbered_lines(path, intake))
-    _Graph(path, text, intake).read()
+    _Graph(path, "\n".join(line for _, line in numbered_lines(path, intake)), intake).read()
 
 
 def _meaning(match: re.Match[str]) -> tuple[str, str]:

@@ -145,7 +145,6 @@ class _Part:
     def take(self, batch: list[_Numbered]) -> None:
         """Take some records with their numbers."""
         options, name, bad = self.intake.options, self.path.name, self.intake.bad
-        by_line = options.provenance is True or options.lines
         objects = [(number, *_parsed(item)) for number, item in batch]
         if self.of_triples is None and self.keys is None and _has_notes(objects):
             self.intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
@@ -162,12 +161,11 @@ class _Part:
                 why, text = str(error), text.rstrip("\r")
                 bad.note(self.path, number, text, why, self._expected)
                 continue
-            source = source or (f"{name}:{number}" if by_line else "")
+            source = source or (f"{name}:{number}" if options.by_line else "")
             source = "" if options.provenance is False else source
             for triple in triples:
                 for word in triple:
-                    if word[1] is not None or word[2]:
-                        self.intake.name(*word)
+                    self.intake.name(*word)
                 (head, *_), (relation, *_), (tail, *_) = triple
                 self.intake.fact(head, relation, tail, source)
 

@@ -324,8 +324,7 @@ def _apart(value: Any, title: str) -> Any:
         or title in value
     ):
         return value
-    rest = {key: item for key, item in pairs if key not in held}
-    return rest | {title: records_of(held)}
+    return {key: item for key, item in pairs if key not in held} | {title: records_of(held)}
 
 
 def _headed(value: Any) -> Any:
@@ -423,8 +422,7 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         inside |= {key: [value[key]] for key in lone if _called(value[key], (*IDS, *_NAMES))}
     for key, inner in inside.items():
         says = key.lower() in LISTS or (key.lower() in _ONE_WORDS and row_sort("", title))
-        own = title if title and says else key
-        yield from _lists_in(inner, own, depth + 1, beside)
+        yield from _lists_in(inner, title if title and says else key, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
     lists = sum(isinstance(value[key], list) for key in inside)

@@ -169,8 +169,7 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     own += [key for key in record if relation_words(key).lower() in (item, "ref")]
     own += [key for word in CALLED for key in record if key.lower() == word]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
-    parts = full_name(list(record)) or ()
-    keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
+    keys = (*CALLED[:1], *own, *(full_name(list(record)) or ()), *called_so, *codes)
     key = next((key for key in keys if is_text(record.get(key))), "")
     # Of "player_id" and "player_name" the one is its id, the other its name.
     of = relation_words(key).lower().removesuffix(" name")

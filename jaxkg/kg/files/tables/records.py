@@ -144,8 +144,7 @@ class Records:
             self._nameless |= any(rows.issuperset(again) for rows in others)
             self._why = "calls other records" if self._nameless else self._why
         titles = texts_under(objects, title_key(first)) if self._nameless else []
-        differ = len(set(titles)) > DIFFERENT * len(objects)
-        self._titled = title_key(first) if differ else ""
+        self._titled = title_key(first) if len(set(titles)) > DIFFERENT * len(objects) else ""
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")

@@ -80,8 +80,7 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
         return '"' + name.replace('"', '""') + '"'
 
     yield [(0, columns)]
-    chosen = ", ".join(map(written, columns))
-    rows = base.execute(f"SELECT {chosen} FROM {written(title)}")
+    rows = base.execute(f"SELECT {', '.join(map(written, columns))} FROM {written(title)}")
     yield from batched((number, list(map(cell_text, row))) for number, row in enumerate(rows, 1))
 
 

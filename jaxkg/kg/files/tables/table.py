@@ -286,8 +286,7 @@ def take_table(
             f"by {separator!r}?"
         )
     refers = {} if declared is None else declared.refers
-    last = len(encoder)
-    own = one or "", header.shown, header.others, start, last, ids, title, refers
+    own = one or "", header.shown, header.others, start, len(encoder), ids, title, refers
     tables.append(TakenTable(*own, other_names=other_names))
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
@@ -435,8 +434,7 @@ def _header_of(
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
     if name >= 0 and words[name] == "name" and "label" in words and _ARE_NODES.fullmatch(title):
         cells[words.index("label")] = by
-    parts = full_name(cells) if name < 0 else None
-    places = tuple(cells.index(part) for part in parts or ())
+    places = tuple(map(cells.index, (full_name(cells) if name < 0 else None) or ()))
     return _Header(cells, name, places, sort if by else "", by, one, others, "", labels_of(cells))
 
 
