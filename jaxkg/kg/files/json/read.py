@@ -15,7 +15,6 @@ from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import batched, header_columns
 from jaxkg.kg.files.exports import Edges
-from jaxkg.kg.files.json.cube import cube_rows
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name, rest_of
 from jaxkg.kg.files.json.shape import (
     LISTS,
@@ -28,6 +27,7 @@ from jaxkg.kg.files.json.shape import (
     raised,
 )
 from jaxkg.kg.files.json.stream import pieces
+from jaxkg.kg.files.json.wrapping import cube_rows
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
