@@ -75,8 +75,7 @@ def read_excel(path: Path, intake: Intake) -> None:
     errors = Counter[str]()
     read: dict[str, list[str]] = {}
     refused: list[str] = []
-    known, shared = set[str](), set[str]()
-    begun = []
+    known, shared, begun = set[str](), set[str](), []
     sheets = book.worksheets
     merged, lost = _guarded(path, lambda: _looked_through(path, data, sheets))
     for sheet, some in zip(sheets, merged):
