@@ -96,9 +96,8 @@ class _Graph(Tokens):
                 key = self._id().lower()
                 said[key] = self._id() if self._accept("=") else "true"
                 self._accept(",", ";")
-        drawn = [key for key in said if key not in _MEANT]
-        if drawn:
-            self._intake.leave_out("attributes that say how things are drawn", len(drawn))
+        drawn = len(said.keys() - _MEANT)
+        self._intake.leave_out("attributes that say how things are drawn", drawn)
         return {key: value for key, value in said.items() if key in _MEANT and value}
 
     def _statements(self, of_edges: dict[str, str], depth: int) -> list[str]:

@@ -81,11 +81,8 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         else:
             intake.edges.append(Edges(start, last))
     intake.tell("; ".join(dict.fromkeys(filter(None, readings))))
-    if beside:
-        intake.leave_out(
-            f"keys beside lists of objects ({', '.join(list(dict.fromkeys(beside))[:8])})",
-            len(beside),
-        )
+    some = ", ".join(list(dict.fromkeys(beside))[:8])
+    intake.leave_out(f"keys beside lists of objects ({some})", len(beside))
 
 
 class _Known:

@@ -117,8 +117,7 @@ def parted(batches: Iterable[list[Row]], intake: Intake) -> Iterator[list[Row]]:
             continue
         for _, row in rows:
             noted = [_NOTED.fullmatch(cell.strip()) for cell in row]
-            if any(noted):
-                intake.leave_out("notes beside numbers", sum(map(bool, noted)))
+            intake.leave_out("notes beside numbers", sum(map(bool, noted)))
             row[:] = [match[1] if match else cell for cell, match in zip(row, noted)]
             row[:1] = _PART.split(row[0], count)
         yield rows

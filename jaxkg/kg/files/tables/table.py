@@ -151,9 +151,8 @@ def take_table(
     people: tuple[int, ...] = ()  # columns of first and last names of others than the rows
     for batch in batches:
         rows = without_notes(batch)
-        notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
-        if notes:
-            intake.leave_out("notes below a table", notes)
+        filled = sum(any(map(str.strip, row)) for _, row in batch)
+        intake.leave_out("notes below a table", filled - len(rows))
         if header is None:
             if not rows:
                 continue
@@ -161,8 +160,7 @@ def take_table(
                 rows[:2] = [(rows[1][0], joined)]
             if declared is None and "section" not in map(str.casefold, rows[0][1]):
                 rows, without = in_sections(rows)
-                if without:
-                    intake.leave_out("rows without an id, below sections", without)
+                intake.leave_out("rows without an id, below sections", without)
             above = rows.pop(0)
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
