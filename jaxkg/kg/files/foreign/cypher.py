@@ -43,13 +43,7 @@ _IMPORT = "UNIQUE IMPORT LABEL", "UNIQUE IMPORT ID"
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """A node.
-
-    Attributes:
-        number: of those of its file.
-        labels: what it is.
-        properties: values, or lists of them, by name.
-    """
+    """A node by its number in the file, with what it is and values, or lists of them, by name."""
 
     number: int
     labels: list[str]

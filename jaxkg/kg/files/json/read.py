@@ -118,13 +118,10 @@ class _Part:
     """Reads triples, or the records of one table with the relations among them.
 
     Attributes:
-        title: of the list.
         keys: those of triples that were asked for.
-        known: the things of the file.
         sorted_by_title: whether the title may say of what sort records are.
         is_key: whether the title is the key of the list.
         records: the table; None where nothing is a thing.
-        relations: relations taken.
         of_triples: whether records are triples; None before the first.
     """
 
