@@ -97,10 +97,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return list(value)  # "children": {"web": null, "db": null}
     if key and len(value) <= _FEW and (day := day_of(value)):
         return day
-    for inner in value.values():
-        if type(inner) is dict or type(inner) is list:
-            break
-    else:
+    if {dict, list}.isdisjoint(map(type, value.values())):
         typed = len(value) == 1 and TYPED.fullmatch(next(iter(value)))
         if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != ADDRESS:
             return value

@@ -148,22 +148,16 @@ def name_column(
     if not (keyed or numbers or coded or opaque):
         return -1
     places = [place for place in range(1, len(columns)) if are_names(cells[place])]
-    if named := next((place for place in places if labels[place] in called), 0):
-        return named
-    if coded and (
-        named := next(
-            (place for place in range(1, len(columns)) if _PRIMARY.fullmatch(labels[place])), 0
-        )
-    ):
-        return named
     words = [label.split() for label in labels]
-    if named := next((place for place in places if {"name", _COMMON} <= {*words[place]}), 0):
-        return named  # a species is called so rather than in Latin
+    surest = [place for place in places if labels[place] in called]
+    surest += [at for at, label in enumerate(labels) if at and coded and _PRIMARY.fullmatch(label)]
+    # A species is called so rather than in Latin.
+    surest += [place for place in places if {"name", _COMMON} <= {*words[place]}]
     own = [place for place in places if len(words[place]) > 2 and words[place][-1] == NAMES[0]]
-    if own := [place for place in own if words[place][0] in called]:
-        return max(
-            own, key=lambda place: sum(map(len, cells[place]))
-        )  # of a short name and a long one
+    own = [place for place in own if words[place][0] in called]
+    surest += sorted(own, key=lambda place: -sum(map(len, cells[place])))  # the long ones first
+    if surest:
+        return surest[0]
     said = len(columns) > 2 and columns[1].lower().endswith(_SAYS_NAME)
     names = cells[1]
     many = numbers and len(rows) >= _ROWS_WITH_NAMES and len(set(ids)) == len(rows)
