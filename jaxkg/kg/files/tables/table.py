@@ -167,8 +167,8 @@ def take_table(
             coded = declared is None and bool(row_sort("", title)) and calls_codes(above[1], cells)
             titled = intake.titled and not row_sort(above[1][0], title)
             titled |= declared is not None or coded
-            header = _header_of(path, *above, title, separator, titled=titled)
-            header = _nameless(header, title) if keyless else header
+            fresh = _header_of(path, *above, title, separator, titled=titled)
+            header = _nameless(fresh, title) if keyless else fresh
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:
             cells = [row for _, row in rows if len(row) == len(header.columns)]
