@@ -54,14 +54,9 @@ def write_arrays(
     The folder appears by renaming once everything is on disk.
 
     Args:
-        folder: to write.
         arrays, notes: what is in it; arrays that are made as they are written are one at a time
             in memory.
-        layout: what it is.
         beside: writes what else shall be in it, before it appears.
-
-    Returns:
-        The folder.
 
     Raises:
         JaxkgError: the folder is a file, holds something else, or cannot be written.

@@ -42,14 +42,9 @@ class Changes:
     digest: str = ""
 
     def applied(self, kg: KnowledgeGraph) -> KnowledgeGraph:
-        """The saved graph as it is now.
-
-        Args:
-            kg: as it was saved.
-        """
+        """The graph as it is now, from `kg` as it was saved."""
         ends = {end for head, _, tail in self.added for end in (head, tail)}
-        named = {*self.names, *self.aliases}
-        known = {id for id in named if id in ends or id in kg.entity_ids}
+        known = {id for id in {*self.names, *self.aliases} if id in ends or id in kg.entity_ids}
         # First what is added: an entity that loses its old facts and has new ones keeps its name.
         if self.added or known:
             told = any(self.added.values()) or kg.provenance is not None
@@ -63,11 +58,7 @@ class Changes:
 
 
 def read_changes(folder: str | os.PathLike[str], fingerprint: str) -> Changes | None:
-    """The changes of a saved graph; None where there are none.
-
-    Args:
-        folder: of the graph.
-        fingerprint: of the graph as it was saved.
+    """The changes of a saved graph of that fingerprint; None where there are none.
 
     Raises:
         JaxkgError: the file is of another graph or version, or damaged.
@@ -91,7 +82,6 @@ def change_graph(
     """Make one change of a saved graph: whole or not at all.
 
     Args:
-        folder: of the graph.
         fingerprint: tells that of the graph as saved, read while nobody else writes.
         change: from the changes so far to the new one: "add" and "remove", lists of facts,
             "sources" of the added, "names" and "aliases" by id. An empty one changes nothing.

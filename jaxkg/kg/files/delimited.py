@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import functools
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, Edges, Said, plain_header
@@ -36,6 +35,7 @@ _NOTHING = frozenset(("\\N", "NULL")) | DIRECTIONS
 _BESIDE = {*_SAID, "id", "weight", "key", "timeset"}
 """What may stand beside the ends of an edge that has no relation."""
 
+_TRIPLE = ["head", "relation", "tail"]
 Row = tuple[int, list[str]]
 _T = TypeVar("_T")
 
@@ -48,8 +48,7 @@ _ROWS = 1 << 11
 """Rows of CSV alive at once; few, for the garbage collector walks every one."""
 
 
-@dataclasses.dataclass(frozen=True)
-class _Layout:
+class _Layout(NamedTuple):
     """Where a file keeps what, as its first line shows."""
 
     width: int
@@ -227,13 +226,11 @@ def read_names(path: Path, names: NameCollector, bad: BadLines, *, encoding: str
         for number, line in enumerate(lines, start=first):
             entity, tab, name = line.partition("\t")
             entity, name = entity.strip(), name.strip()
-            if not line.strip():
-                continue
-            if not tab or not entity or not name or "\t" in name:
+            if tab and entity and name and "\t" not in name:
+                names.label(entity, name)
+            elif line.strip():
                 why = "not two non-blank fields"
                 bad.note(path, number, line.rstrip("\r"), why, "id<TAB>name")
-            else:
-                names.label(entity, name)
 
 
 def names_of(path: Path, known: Collection[str], encoding: str, *, headless: bool = False) -> bool:
@@ -361,8 +358,9 @@ class Rows:
                     sources = None if layout.source is None else cells[layout.source :: width]
                     self._encode(range(first, first + len(lines)), columns, sources)
                     return
-        rows = [(number, line.split(self.separator)) for number, line in enumerate(lines, first)]
-        self.rows(rows)
+        self.rows(
+            [(number, line.split(self.separator)) for number, line in enumerate(lines, first)]
+        )
 
     def rows(self, rows: list[Row]) -> None:
         """Take split rows."""
@@ -437,9 +435,7 @@ class Rows:
             at = words.index("source")
             source = None if at in by_word else at
         asked = (*wanted, *(() if source is None else (source,)))
-        expected = ("<TAB>" if self.format == "tsv" else self.separator).join(
-            ("head", "relation", "tail")
-        )
+        expected = ("<TAB>" if self.format == "tsv" else self.separator).join(_TRIPLE)
         if self.asked:
             expected = f"head, relation, tail in columns {tuple(self.asked)}"
         exact = self.format == "metaqa" and not self.asked and source is None
@@ -470,7 +466,7 @@ class Rows:
         )
         told = [named[at] for at in (head, relation, tail)]
         taken = header or any(isinstance(column, str) for column in asked)
-        if taken and [word.casefold() for word in told] != ["head", "relation", "tail"]:
+        if taken and [word.casefold() for word in told] != _TRIPLE:
             self.reading = f"{', '.join(told)}: taken as head, relation, tail"
         elif len(fields) > 3 and not by_word and not self.asked and source is None:
             self._refuse_wide(number, [row, *below])
@@ -482,7 +478,7 @@ class Rows:
                 "row is a thing and each column a relation, add --format table"
             )
             if dated:
-                self.layout = dataclasses.replace(self.layout, beside=(("time", 3),))
+                self.layout = self.layout._replace(beside=(("time", 3),))
         told = [f"{', '.join(left)} left out"] if any(left) else []
         told += [f"{', '.join(name for name, _ in said)} said of each"] if said else []
         self.reading = "; ".join(filter(None, [self.reading, *told]))

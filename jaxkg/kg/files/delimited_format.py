@@ -39,8 +39,7 @@ _ENOUGH = 20
 
 def first_words(path: Path, format: str, options: Options) -> set[str]:
     """What the first row of a CSV or TSV file that may be a table holds, without case."""
-    rows = _start(path, format, options)
-    return {cell.casefold() for row in rows[:1] for cell in row}
+    return {cell.casefold() for row in _start(path, format, options)[:1] for cell in row}
 
 
 def _start(path: Path, format: str, options: Options) -> list[list[str]]:

@@ -23,8 +23,11 @@ from jaxkg.kg.files.tables.record_names import CALLED
 from jaxkg.kg.files.textfile import BadLines, Progress
 from jaxkg.kg.files.xml_elements import walk
 
-NETWORK_FORMATS = ("graphml", "gexf")
-"""What is read here; the first element of a file is called so."""
+_ABOUT = {
+    "graphml": "nodes and edges, as NetworkX, yEd and APOC write",
+    "gexf": "nodes and edges, as Gephi writes",
+}
+"""What is read here by what the first element of a file is called."""
 
 _NEEDED = {"node": ("id",), "edge": ("source", "target")}
 # GEXF's `type` of an edge is directed or undirected, and says nothing of what it is.
@@ -93,7 +96,7 @@ class _Network:
     def start(self, name: str, said: dict[str, str], line: int) -> None:
         if not self._within:
             self.root, self._prefix = name, name[: name.find(":") + 1]
-            if name.removeprefix(self._prefix) not in NETWORK_FORMATS:
+            if name.removeprefix(self._prefix) not in _ABOUT:
                 raise JaxkgError(f"{self._path}: neither GraphML nor GEXF: it starts with <{name}>")
         name, id = name.removeprefix(self._prefix), said.get("id", "")
         if name in _NEEDED:
@@ -198,10 +201,6 @@ def read(path: Path, intake: Intake) -> None:
     intake.tell(left_out)
 
 
-_ABOUT = {
-    "graphml": "nodes and edges, as NetworkX, yEd and APOC write",
-    "gexf": "nodes and edges, as Gephi writes",
-}
 FORMATS = tuple(
     Format(name, about,
            surest(begins(rf"<(?:\w+:)?{name}[\s>]", 0.95, f"its first element is {name!r}"),

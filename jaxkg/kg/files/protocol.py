@@ -273,8 +273,9 @@ class Intake:
         self.readings += [reading] if reading else []
 
     def leave_out(self, reason: str, count: int = 1) -> None:
-        """Count what was not taken."""
-        self.left_out[reason] += count
+        """Count what was not taken, if anything."""
+        if count:
+            self.left_out[reason] += count
 
     def mean(self, relation: str, **meaning: str | bool) -> None:
         """Take what a relation means: `says_back`, `hierarchy`, `symmetric`."""

@@ -15,10 +15,8 @@ from jaxkg.kg.files.formats import Choice, files_of, format_of
 from jaxkg.kg.files.parquet import columns_of
 from jaxkg.kg.files.protocol import Columns, Format, Intake, Options
 from jaxkg.kg.files.store import open_graph
-from jaxkg.kg.files.tables.again import call_apart
-from jaxkg.kg.files.tables.cells import drop_nothing, join_by_login, join_by_name, split_cells
-from jaxkg.kg.files.tables.codebook import decode
-from jaxkg.kg.files.tables.keys import KEY, join_by_number, join_ends, join_same
+from jaxkg.kg.files.tables.cells import join_tables
+from jaxkg.kg.files.tables.keys import KEY, join_ends
 from jaxkg.kg.files.tables.table import PLAIN_TABLE
 from jaxkg.kg.files.textfile import BadLines, Progress, existing, guessed_encodings
 from jaxkg.kg.graph import KnowledgeGraph
@@ -92,13 +90,8 @@ def read_graph(
         choice = format_of(path, format, encoding)
         chosen = choice.format
         if chosen.name == "saved":
-            told = {
-                "columns": columns,
-                "names": names,
-                "provenance": provenance,
-                "mapping": mapping,
-            }
-            _refuse(path, "saved", format=format, **told)
+            own = {"columns": columns, "names": names, "provenance": provenance}
+            _refuse(path, "saved", format=format, **own, mapping=mapping)
             return open_graph(path)
         if path.is_dir() and not chosen.takes_folders:
             raise JaxkgError(f"{path}: a folder, but format={format!r} is a file")
@@ -137,12 +130,7 @@ def read_graph(
     files = ", ".join([*recoded][:3]) + others
     readings += [f"{files} read as cp1252: no UTF-8"] if recoded else []
     if intake.tables or intake.has_cells:
-        readings += [joined, call_apart(encoder, intake.tables)]
-        readings += [decode(encoder, found, intake.tables)]
-        readings += [join_by_number(encoder, found, intake.tables)]
-        readings += [join_same(encoder, intake.tables), drop_nothing(encoder)]
-        readings += [split_cells(encoder, found, intake.tables)] if intake.has_cells else []
-        readings += [join_by_login(encoder, found), join_by_name(encoder, found, intake.within)]
+        readings += [joined, *join_tables(intake)]
     if intake.aside and (count := encoder.leave_out(intake.aside)):
         intake.leave_out("facts about properties and vocabularies", count)
     readings += [name_countries(encoder, found)]

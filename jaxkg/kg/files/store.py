@@ -33,17 +33,12 @@ def save_graph(
     *,
     beside: Callable[[Path], object] | None = None,
 ) -> Path:
-    """Write a graph to a folder, whole or not at all.
+    """Write a graph to a folder, whole or not at all: it appears when all of it is written.
 
     A graph saved there before is replaced; anything else in the way is left alone.
 
     Args:
-        graph: the graph to save.
-        folder: the folder to write; it appears when all of it is written.
         beside: function that writes further files into the folder before it appears.
-
-    Returns:
-        The folder.
 
     Raises:
         JaxkgError: the folder is a file, or holds something other than a saved graph, or cannot be
@@ -78,7 +73,6 @@ def open_graph(
     """Open a saved graph; its names stay on disk until they are read.
 
     Args:
-        folder: a folder that `save_graph` wrote.
         verify: read each byte and compare it with the saved SHA-256 (about a second per gigabyte).
             False checks the sizes of files and the shapes of arrays alone; None verifies small
             folders.

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 from jaxkg.errors import JaxkgError, how_to_install
 from jaxkg.kg.names import nearest
@@ -144,7 +144,7 @@ def extra(path: Path | str, why: str, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[bytes]]:
+def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[io.BufferedReader[Any]]:
     """Open a file, unpacking it where it starts like gzip or zstd data, whatever its name, and
     where it is a zip archive of one file and called so.
 
@@ -158,19 +158,17 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
     try:
         with contextlib.ExitStack() as stack:
             raw = stack.enter_context(open(path, "rb"))
-            file, size = cast(IO[bytes], raw), os.fstat(raw.fileno()).st_size
+            file: io.BufferedReader[Any] = raw
+            size = os.fstat(raw.fileno()).st_size
             if on_progress:
                 watched = _Observed(raw, lambda _: on_progress(raw.tell(), size))
-                file = cast(IO[bytes], io.BufferedReader(watched, _BLOCK))
-            for layer in range(_LAYERS + 1):
-                magic = _start_of(file)
-                unpack = _unpacker(path, magic)
-                if unpack is None:
-                    break
-                if layer == _LAYERS:
+                file = io.BufferedReader(watched, _BLOCK)
+            layers = 0
+            while unpack := _unpacker(path, file.peek(4)[:4]):
+                if layers == _LAYERS:
                     raise JaxkgError(f"{path}: packed more than {_LAYERS} times; unpack it first")
-                unpacked = stack.enter_context(unpack(path, file))
-                file = cast(IO[bytes], _bounded(path, unpacked, size))
+                file = _bounded(path, stack.enter_context(unpack(file)), size)
+                layers += 1
             yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise JaxkgError(f"{path}: damaged or incomplete gzip data ({error})") from error
@@ -178,26 +176,17 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[IO[b
         raise JaxkgError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
-def _start_of(file: IO[bytes]) -> bytes:
-    """The first bytes of a file, which stay to be read."""
-    if isinstance(file, io.BufferedReader):
-        return file.peek(4)[:4]
-    return b""
-
-
-def _unpacker(path: Path, magic: bytes) -> Callable[[Path, IO[bytes]], Any] | None:
+def _unpacker(path: Path, magic: bytes) -> Callable[[IO[bytes]], Any] | None:
+    """What unpacks a file that begins so."""
     if magic == _ZSTD:
-        return _zstd
+        with extra(path, "zstd data", "parquet"):
+            import pyarrow
+        return lambda file: pyarrow.CompressedInputStream(file, "zstd")
     if magic[:2] == b"\x1f\x8b":
-        return lambda _, file: gzip.GzipFile(fileobj=file)
-    lone = magic == _ZIP and len(members(path)) == 1
-    return (lambda path, file: zipfile.ZipFile(file).open(members(path)[0])) if lone else None
-
-
-def _zstd(path: Path, file: IO[bytes]) -> Any:
-    with extra(path, "zstd data", "parquet"):
-        import pyarrow
-    return pyarrow.CompressedInputStream(file, "zstd")
+        return lambda file: gzip.GzipFile(fileobj=file)
+    if magic == _ZIP and len(inside := members(path)) == 1:
+        return lambda file: zipfile.ZipFile(file).open(inside[0])
+    return None
 
 
 def members(path: Path) -> list[str]:
@@ -299,7 +288,7 @@ def text_chunks(
             ) from error
 
     with open_bytes(path, on_progress) as file:
-        if encoding == "utf-8" and _start_of(file)[:2] in _MARKED:
+        if encoding == "utf-8" and file.peek(2)[:2] in _MARKED:
             encoding = "utf-16"
             decoder = codecs.getincrementaldecoder(encoding)()
         while chunk := file.read(_BLOCK):

@@ -24,10 +24,7 @@ _GROWTH, _FREE = 10, 10_000
 
 
 def read_yaml(text: str, where: str = "") -> list[Any]:
-    """The documents of a text.
-
-    Args:
-        where: the file, for the message.
+    """The documents of a text, of the file `where`.
 
     Raises:
         JaxkgError: it is no YAML, is too large, is nested deeper than 64 levels, has a key twice in

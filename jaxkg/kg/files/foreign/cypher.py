@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jaxkg.kg.files.foreign.lines import numbered_lines
-from jaxkg.kg.files.foreign.tokens import END, Token, Tokens, scan, statements
+from jaxkg.kg.files.foreign.lines import END, Token, Tokens, numbered_lines, scan, statements
 from jaxkg.kg.files.json.read import read_jsonl
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.record_names import folded
@@ -44,13 +43,7 @@ _IMPORT = "UNIQUE IMPORT LABEL", "UNIQUE IMPORT ID"
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """A node.
-
-    Attributes:
-        number: of those of its file.
-        labels: what it is.
-        properties: values, or lists of them, by name.
-    """
+    """A node by its number in the file, with what it is and values, or lists of them, by name."""
 
     number: int
     labels: list[str]
@@ -290,10 +283,8 @@ class _Script(Tokens):
 
     def _labels(self) -> list[str]:
         found = []
-        while self._accept(":"):
+        while self._accept(":") or (found and self._accept("&")):
             found.append(self._word())
-            while self._accept("&"):
-                found.append(self._word())
         return found
 
     def _node(self, row: Row, clause: str) -> Node:

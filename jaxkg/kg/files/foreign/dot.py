@@ -15,8 +15,7 @@ from typing import NoReturn
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import LINKED
-from jaxkg.kg.files.foreign.lines import numbered_lines, source_of
-from jaxkg.kg.files.foreign.tokens import END, Tokens, scan
+from jaxkg.kg.files.foreign.lines import END, Tokens, numbered_lines, scan, source_of
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 
 _TOKEN = re.compile(
@@ -40,17 +39,16 @@ def read_dot(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: it is no DOT, or breaks off.
     """
-    text = "\n".join(line for _, line in numbered_lines(path, intake))
-    _Graph(path, text, intake).read()
+    _Graph(path, "\n".join(line for _, line in numbered_lines(path, intake)), intake).read()
 
 
 def _meaning(match: re.Match[str]) -> tuple[str, str]:
     kind, token = str(match.lastgroup), match[0]
     if kind == "html":
         return "quoted", html.unescape(re.sub(r"<[^<>]*>", " ", token[1:-1]))
-    return kind, re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace(
-        '\\"', '"'
-    ) if kind == "quoted" else token
+    if kind == "quoted":
+        token = re.sub(r"\\([nlr\n])", " ", token[1:-1]).replace('\\"', '"')
+    return kind, token
 
 
 class _Graph(Tokens):
@@ -98,9 +96,8 @@ class _Graph(Tokens):
                 key = self._id().lower()
                 said[key] = self._id() if self._accept("=") else "true"
                 self._accept(",", ";")
-        drawn = [key for key in said if key not in _MEANT]
-        if drawn:
-            self._intake.leave_out("attributes that say how things are drawn", len(drawn))
+        drawn = len(said.keys() - _MEANT)
+        self._intake.leave_out("attributes that say how things are drawn", drawn)
         return {key: value for key, value in said.items() if key in _MEANT and value}
 
     def _statements(self, of_edges: dict[str, str], depth: int) -> list[str]:

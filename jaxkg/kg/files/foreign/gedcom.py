@@ -141,8 +141,7 @@ def _family(record: _Record, people: set[str], intake: Intake, source: str) -> N
         found = (_POINTER.fullmatch(one.text) for one in record.of(*tags))
         ids = [pointer[1] for pointer in found if pointer and pointer[1] != "VOID"]
         known = [id for id in ids if id in people]
-        if len(known) < len(ids):
-            intake.leave_out("references of families to nobody", len(ids) - len(known))
+        intake.leave_out("references of families to nobody", len(ids) - len(known))
         return known
 
     husbands, wives, children = called("HUSB"), called("WIFE"), called("CHIL")

@@ -157,8 +157,7 @@ def read_questions(path: Path, intake: Intake) -> None:
             count += 1
             source = source_of(path, number, intake)
             whole = [row for row in graph if _is_triple(row)]
-            if len(whole) < len(graph):
-                intake.leave_out("rows that are no triples", len(graph) - len(whole))
+            intake.leave_out("rows that are no triples", len(graph) - len(whole))
             if whole:
                 columns = [[text.strip() for text in column] for column in zip(*whole)]
                 heads, relations, tails = columns

@@ -69,8 +69,7 @@ def read_key_lines(path: Path, intake: Intake) -> None:
     firsts = Counter(next(iter(block)) for block in reversed(blocks))
     first = next((key for key, _ in firsts.most_common(1)), "")  # of as many the last one's
     records = [_alone(block) for block in blocks if next(iter(block)) == first]
-    if len(records) < len(blocks):
-        intake.leave_out(f"blocks that do not begin with {first!r}", len(blocks) - len(records))
+    intake.leave_out(f"blocks that do not begin with {first!r}", len(blocks) - len(records))
     read_jsonl(path, intake, _alone(around[0]) or {path.name.split(".")[0]: records})
 
 

@@ -119,8 +119,8 @@ def _shape(path: Path, lines: Sequence[str]) -> tuple[str, int]:
     some = [line for line in lines if line.strip()][:50]
     for separator in ("::", "\t|\t", "\t", "|", ";", ","):
         try:
-            rows = _split(path, some[: len(some) - 1 or 1], separator)  # the last may be cut
-            widths = {len(row) for row in rows}
+            whole = some[: len(some) - 1 or 1]  # the last may be cut
+            widths = {*map(len, _split(path, whole, separator))}
         except JaxkgError:
             continue
         if len(widths) == 1 and max(widths) > 1:

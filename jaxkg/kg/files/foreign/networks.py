@@ -67,8 +67,7 @@ def _plain(record: Any, intake: Intake) -> Any:
     if not isinstance(record, dict):
         return record
     drawn = [key for key in record if key in _DRAWN]
-    if drawn:
-        intake.leave_out("attributes that say how things are drawn", len(drawn))
+    intake.leave_out("attributes that say how things are drawn", len(drawn))
     said = {
         key: [_plain(item, intake) for item in v] for key, v in record.items() if key not in drawn
     }

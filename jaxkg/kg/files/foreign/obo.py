@@ -160,8 +160,7 @@ def read_graphs(path: Path, intake: Intake) -> None:
             else:
                 intake.leave_out("edges without two ends and a relation")
         for what in ("logicalDefinitionAxioms", "equivalentNodesSets", "domainRangeAxioms"):
-            if count := len(_objects(graph.get(what))):
-                intake.leave_out(what, count)
+            intake.leave_out(what, len(_objects(graph.get(what))))
     if not graphs:
         raise JaxkgError(f"{path}: no OBO graphs: it has no list 'graphs'")
 

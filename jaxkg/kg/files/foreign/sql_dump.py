@@ -14,8 +14,7 @@ from pathlib import Path
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.delimited import Row, batched
-from jaxkg.kg.files.foreign.lines import numbered_lines
-from jaxkg.kg.files.foreign.tokens import Token, scan, statements
+from jaxkg.kg.files.foreign.lines import Token, numbered_lines, scan, statements
 from jaxkg.kg.files.protocol import Format, Intake, begins, named, surest
 from jaxkg.kg.files.tables.table import Declared, take_table
 

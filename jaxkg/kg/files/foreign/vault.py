@@ -98,8 +98,7 @@ class _Note:
         intake, folder = self._intake, str(PurePosixPath(self._id).parent)
         lines = list(numbered_lines(self._path, intake))
         start = self._front_matter(lines)
-        name = PurePosixPath(self._id).name
-        intake.name(self._id, name)
+        intake.name(self._id, PurePosixPath(self._id).name)
         if not self._has_sort:
             intake.sort(self._id, "note")
         if folder != ".":

@@ -14,8 +14,7 @@ from typing import Any
 from jaxkg.errors import JaxkgError
 from jaxkg.foreign_json import read_json
 from jaxkg.kg.files.delimited import batched, header_columns
-from jaxkg.kg.files.exports import Columns, Edges
-from jaxkg.kg.files.json.cube import cube_rows
+from jaxkg.kg.files.exports import Edges
 from jaxkg.kg.files.json.relations import Ends, is_relation, links, relation_name, rest_of
 from jaxkg.kg.files.json.shape import (
     LISTS,
@@ -28,11 +27,12 @@ from jaxkg.kg.files.json.shape import (
     raised,
 )
 from jaxkg.kg.files.json.stream import pieces
+from jaxkg.kg.files.json.wrapping import cube_rows
 from jaxkg.kg.files.others import how_to_bring
 from jaxkg.kg.files.protocol import NO, Format, Intake, Options, begins, surest
 from jaxkg.kg.files.protocol import named as name_ends
 from jaxkg.kg.files.tables.headers import SORT
-from jaxkg.kg.files.tables.record_names import CALLED, Malformed, is_name, shown, text_of
+from jaxkg.kg.files.tables.record_names import CALLED, Malformed, is_name, shown_name, text_of
 from jaxkg.kg.files.tables.records import Named, Records, Triple, said_of, statement
 from jaxkg.kg.files.textfile import line_blocks, text_chunks
 
@@ -55,8 +55,10 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         document: what the file holds, where it is no JSON and was read before.
     """
     options = intake.options
-    _no_position(path, options.provenance)
-    keys = _keys(path, options.columns)
+    keys = tuple(map(str, options.columns)) if options.columns else None
+    for column in (options.provenance, *(options.columns or ())):
+        if isinstance(column, int) and not isinstance(column, bool):
+            raise JaxkgError(f"{path}: JSON lines have no column {column}; give the key's name")
     title = path.name.lstrip(".").split(".")[0]
     readings: list[str] = []
     known, beside = _Known(), list[str]()
@@ -79,11 +81,8 @@ def read_jsonl(path: Path, intake: Intake, document: Any = None) -> None:
         else:
             intake.edges.append(Edges(start, last))
     intake.tell("; ".join(dict.fromkeys(filter(None, readings))))
-    if beside:
-        intake.leave_out(
-            f"keys beside lists of objects ({', '.join(list(dict.fromkeys(beside))[:8])})",
-            len(beside),
-        )
+    some = ", ".join(list(dict.fromkeys(beside))[:8])
+    intake.leave_out(f"keys beside lists of objects ({some})", len(beside))
 
 
 class _Known:
@@ -119,20 +118,17 @@ class _Part:
     """Reads triples, or the records of one table with the relations among them.
 
     Attributes:
-        title: of the list.
         keys: those of triples that were asked for.
-        known: the things of the file.
         sorted_by_title: whether the title may say of what sort records are.
         is_key: whether the title is the key of the list.
         records: the table; None where nothing is a thing.
-        relations: relations taken.
         of_triples: whether records are triples; None before the first.
     """
 
     path: Path
     title: str
     intake: Intake
-    keys: tuple[str, str, str] | None
+    keys: tuple[str, ...] | None
     known: _Known
     sorted_by_title: bool
     is_key: bool
@@ -143,7 +139,6 @@ class _Part:
     def take(self, batch: list[_Numbered]) -> None:
         """Take some records with their numbers."""
         options, name, bad = self.intake.options, self.path.name, self.intake.bad
-        by_line = options.provenance is True or options.lines
         objects = [(number, *_parsed(item)) for number, item in batch]
         if self.of_triples is None and self.keys is None and _has_notes(objects):
             self.intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
@@ -160,12 +155,11 @@ class _Part:
                 why, text = str(error), text.rstrip("\r")
                 bad.note(self.path, number, text, why, self._expected)
                 continue
-            source = source or (f"{name}:{number}" if by_line else "")
+            source = source or (f"{name}:{number}" if options.by_line else "")
             source = "" if options.provenance is False else source
             for triple in triples:
                 for word in triple:
-                    if word[1] is not None or word[2]:
-                        self.intake.name(*word)
+                    self.intake.name(*word)
                 (head, *_), (relation, *_), (tail, *_) = triple
                 self.intake.fact(head, relation, tail, source)
 
@@ -237,7 +231,9 @@ class _Part:
         key = next((key for key in ("id", "_id", "@id", "key") if key in value), "name")
         text = text_of(value[key], "id")
         node = self.known.nodes.get(text)
-        return (text, shown(value, key), []) if node is None else (node, None, [])
+        return (
+            (text, shown_name(value, key, frozenset())[0], []) if node is None else (node, None, [])
+        )
 
 
 _MIXED = "nodes"
@@ -414,7 +410,7 @@ def _ordered(path: Path, lists: Iterable[Listed], known: _Known) -> Iterator[_Li
                 yield listed.title, enumerate(listed.records, start=1), not again
 
 
-def _record(record: Any, asked: tuple[str, str, str] | None, source_key: str) -> tuple[Triple, str]:
+def _record(record: Any, asked: tuple[str, ...] | None, source_key: str) -> tuple[Triple, str]:
     if not isinstance(record, dict):
         raise Malformed("not a JSON object")
     names = list(record)
@@ -445,19 +441,6 @@ def _end(value: Any, key: str) -> Named:
         None if name is None else text_of(name, f"{key}.name"),
         [text_of(alias, f"{key}.aliases") for alias in aliases],
     )
-
-
-def _keys(path: Path, columns: Columns | None) -> tuple[str, str, str] | None:
-    if columns is None:
-        return None
-    head, relation, tail = (_no_position(path, column) for column in columns)
-    return str(head), str(relation), str(tail)
-
-
-def _no_position(path: Path, column: bool | int | str | None) -> bool | str | None:
-    if isinstance(column, int) and not isinstance(column, bool):
-        raise JaxkgError(f"{path}: JSON lines have no column {column}; give the key's name")
-    return column
 
 
 _LIKELY = surest(

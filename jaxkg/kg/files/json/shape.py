@@ -97,10 +97,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return list(value)  # "children": {"web": null, "db": null}
     if key and len(value) <= _FEW and (day := day_of(value)):
         return day
-    for inner in value.values():
-        if type(inner) is dict or type(inner) is list:
-            break
-    else:
+    if {dict, list}.isdisjoint(map(type, value.values())):
         typed = len(value) == 1 and TYPED.fullmatch(next(iter(value)))
         if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != ADDRESS:
             return value
@@ -147,16 +144,11 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
 
 def _page(value: dict[str, Any]) -> list[Any] | None:
     """The objects of a page of a list, as GraphQL replies; None where it is none."""
-    if "edges" not in value and "nodes" not in value:
+    lists = [value[key] for key in ("edges", "nodes") if key in value]
+    if len(lists) != 1 or not isinstance(lists[0], list) or not {*map(str.lower, value)} <= _PAGES:
         return None
-    if not {key.lower() for key in value} <= _PAGES or value.keys() >= {"nodes", "edges"}:
-        return None
-    for key in ("edges", "nodes"):
-        held = value.get(key)
-        wrapped = isinstance(held, list) and all(isinstance(o, dict) and "node" in o for o in held)
-        if isinstance(held, list) and (key == "nodes" or wrapped):
-            return held
-    return None
+    wrapped = all(isinstance(item, dict) and "node" in item for item in lists[0])
+    return lists[0] if wrapped or "nodes" in value else None
 
 
 def _flat(key: str, objects: list[Any]) -> list[Any]:
@@ -329,8 +321,7 @@ def _apart(value: Any, title: str) -> Any:
         or title in value
     ):
         return value
-    rest = {key: item for key, item in pairs if key not in held}
-    return rest | {title: records_of(held)}
+    return {key: item for key, item in pairs if key not in held} | {title: records_of(held)}
 
 
 def _headed(value: Any) -> Any:
@@ -394,8 +385,7 @@ def _by_sort(listed: Listed) -> Iterator[Listed]:
     kinds: dict[str, list[Any]] = {}
     for record, (sort, _) in zip(records, ids):
         kinds.setdefault(str(sort).rpartition(".")[2], []).append(record)
-    for title, some in kinds.items():
-        yield Listed(title, some)
+    yield from itertools.starmap(Listed, kinds.items())
 
 
 def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator[Listed]:
@@ -410,10 +400,8 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
             for item in held:  # a page's number stands above its records
                 yield from _lists_in(item, title, depth + 1, beside)
             beside += [key for item in records for key in item]
-        elif records:
+        elif records or not depth:  # of no records, whoever takes them tells that
             yield Listed(title, value)
-        elif not depth:
-            yield Listed(title, value)  # whoever takes them tells that they are none
         return
     inside = {key: inner for key, inner in value.items() if _holds_records(inner, _DEEPEST_LIST)}
     if not _calls(value, title):
@@ -431,8 +419,7 @@ def _lists_in(value: Any, title: str, depth: int, beside: list[str]) -> Iterator
         inside |= {key: [value[key]] for key in lone if _called(value[key], (*IDS, *_NAMES))}
     for key, inner in inside.items():
         says = key.lower() in LISTS or (key.lower() in _ONE_WORDS and row_sort("", title))
-        own = title if title and says else key
-        yield from _lists_in(inner, own, depth + 1, beside)
+        yield from _lists_in(inner, title if title and says else key, depth + 1, beside)
     rest = {key: inner for key, inner in value.items() if key not in inside}
     told = {key: inner for key, inner in rest.items() if not isinstance(inner, dict | list)}
     lists = sum(isinstance(value[key], list) for key in inside)

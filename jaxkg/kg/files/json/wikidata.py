@@ -20,14 +20,11 @@ _DAYS, _MONTHS, _YEARS = 11, 10, 9
 
 def read(path: Path, intake: Intake) -> None:
     """Read entities, whose ids are theirs, and tell how; see `jaxkg.kg.read_graph`."""
-    options = intake.options
-    count = 0
-    for _, piece in pieces(
-        path, "", [], encoding=options.encoding, on_progress=options.on_progress
-    ):
+    options, count = intake.options, 0
+    how = {"encoding": options.encoding, "on_progress": options.on_progress}
+    for _, piece in pieces(path, "", [], **how):
         for entity in _entities(piece, 0):
-            source = path.name if options.by_line else ""
-            _take(entity, intake, source)
+            _take(entity, intake, path.name if options.by_line else "")
             count += 1
     intake.tell(f"taken as {count:,} entities of a Wikibase")
 
@@ -79,13 +76,12 @@ def _state(
     if unit != "1" and (unit := unit.rpartition("/")[2]):
         said["unit"] = [unit]
     for name, snaks in (statement.get("qualifiers") or {}).items():
-        values = [_value(snak) for snak in snaks]
-        said[name] = [one for one in values if one is not None]
+        said[name] = [one for one in map(_value, snaks) if one is not None]
     if best:
         intake.qualified(id, relation, value, said, source)
-        return
-    pairs = ((name, end) for name, ends in said.items() for end in ends)
-    intake.describe((id, relation, value), pairs, source)
+    else:
+        pairs = ((name, end) for name, ends in said.items() for end in ends)
+        intake.describe((id, relation, value), pairs, source)
 
 
 def _texts(entity: Mapping[str, Any], language: str) -> Iterable[str]:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
@@ -229,7 +229,7 @@ Statement = tuple[str, str, str, tuple[str, str | None] | None]
 
 def statements(
     path: Path,
-    file: IO[bytes],
+    file: io.BufferedReader[Any],
     format: str,
     bad: BadLines,
     quoted: Quoted | None = None,
@@ -247,10 +247,10 @@ def statements(
         import pyoxigraph
     if format == "jsonld":
         document = document_of(path, file.read(), tell)
-        file = io.BytesIO(json.dumps(document).encode())
+        file = io.BufferedReader(io.BytesIO(json.dumps(document).encode()))
     if format == "rdfxml":
         walk(path)
-    star = format == "ntriples" and _STAR.search(cast(io.BufferedReader, file).peek(_LOOK))
+    star = format == "ntriples" and _STAR.search(file.peek(_LOOK))
     syntax = getattr(pyoxigraph.RdfFormat, RDF_FORMATS["turtle" if star else format])
     if quoted is not None and format in _LINES and not star:
         quoted.made_up = False

@@ -93,16 +93,13 @@ class Vocabulary:
             self.direct[value] = subject
         if predicate == f"{OWL}deprecated" and value.startswith('"true"'):
             self.deprecated.add(subject)
-        if predicate == f"{RDF}type" and value in _DECLARES:
-            self.declared.add(subject)
-        elif predicate == f"{RDF}type" and value in _CLASS:
-            self.classes.add(subject)
-        elif predicate == f"{RDF}type" and value not in _SAYS_NOTHING:
-            self.typed.add(subject)
-        if predicate == f"{RDF}type" and value in _SAYS_NOTHING:
-            return True
-        if predicate == f"{RDF}type" and subject.startswith("_:") and value.startswith(OWL):
-            return True
+        if predicate == f"{RDF}type":
+            if value in _SAYS_NOTHING:
+                return True
+            others = self.classes if value in _CLASS else self.typed
+            (self.declared if value in _DECLARES else others).add(subject)
+            if subject.startswith("_:") and value.startswith(OWL):
+                return True
         if value.startswith("_:"):
             self._to_blank.append((subject, predicate, value))
             return True

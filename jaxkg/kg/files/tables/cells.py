@@ -1,15 +1,18 @@
-"""What cells of tables hold: nothing, several things, the name of a row."""
+"""What cells of tables hold: nothing, several things, codes, the name of a row."""
 
 from __future__ import annotations
 
 import datetime
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from jaxkg.kg.encode import TripleEncoder
-from jaxkg.kg.files.tables.keys import TakenTable
+from jaxkg.kg.files.protocol import Intake
+from jaxkg.kg.files.tables.headers import SORT
+from jaxkg.kg.files.tables.keys import TakenTable, join_by_number, join_same
 from jaxkg.kg.names import NameCollector
 from jaxkg.kg.queries.columns import NEARLY_ALL, is_nothing, likely_column
 from jaxkg.words import relation_words, singular
@@ -59,6 +62,16 @@ def cell_text(value: object) -> str:
     if isinstance(value, list):
         return "; ".join(filter(None, map(cell_text, value)))
     return "" if isinstance(value, dict) else str(value).strip()
+
+
+def join_tables(intake: Intake) -> list[str]:
+    """Join what all tables that were read say of one another's rows; how, in words."""
+    encoder, names, tables = intake.encoder, intake.names, intake.tables
+    readings = [call_apart(encoder, tables), decode(encoder, names, tables)]
+    readings += [join_by_number(encoder, names, tables), join_same(encoder, tables)]
+    readings += [drop_nothing(encoder)]
+    readings += [split_cells(encoder, names, tables)] if intake.has_cells else []
+    return [*readings, join_by_login(encoder, names), join_by_name(encoder, names, intake.within)]
 
 
 def drop_nothing(encoder: TripleEncoder) -> str:
@@ -207,3 +220,102 @@ def join_by_name(encoder: TripleEncoder, names: NameCollector, within: Set[str])
             f"{', '.join(map(repr, shared[:3]))} left as they are: several rows are called so"
         )
     return "; ".join(told)
+
+
+_ROWS = 3
+"""Rows of two tables from which on their cells tell whether columns are the same."""
+
+
+def call_apart(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
+    """Call columns by their table, too, where another table says something else of most of the
+    same rows under the same header, and titles tell the tables apart.
+
+    Returns:
+        Which columns were called so, in words; "" where none was.
+    """
+    readings: list[str] = []
+    words = [relation_words(table.title).lower().split() for table in tables]
+    names: list[dict[str, str]] = [{} for _ in tables]
+    for a, b in itertools.permutations(range(len(tables)), 2):
+        own = " ".join(word for word in words[a] if word not in words[b])
+        rows = tables[a].rows & tables[b].rows
+        if not own or len(rows) < _ROWS or 2 * len(rows) < len(tables[b].rows):
+            continue
+        ours, theirs = (encoder.said(table.first, table.last) for table in (tables[a], tables[b]))
+        for relation in ours.keys() & theirs.keys() - {*SORT}:
+            both = ours[relation].keys() & theirs[relation].keys()
+            differ = sum(ours[relation][row].isdisjoint(theirs[relation][row]) for row in both)
+            if len(both) >= _ROWS and 2 * differ > len(both):
+                names[a][relation] = f"{own} {relation}"
+    for table, apart in zip(tables, names):
+        if apart:
+            encoder.rename_within(apart, table.first, table.last)
+            readings.append(f"{', '.join(sorted(apart))} called as in {table.title!r}")
+    return "; ".join(readings)
+
+
+_CHOICE = re.compile(r"\s*([\w.-]{1,12})\s*[,=:]\s*([^|;\n]*[^|;\s])\s*")
+_PARTS = re.compile(r"[|;\n]")
+_FEWEST = 3
+"""Columns that a codebook tells of, at least."""
+_LABELS = {"label", "question", "text"}
+"""Words of the column that asks in words what a column answers."""
+
+
+def choices(cell: str) -> dict[str, str]:
+    """What each code means, of several in a cell; nothing of another text.
+
+    >>> choices("1, Woman | 2, Man"), choices("0=no; 1=yes"), choices("Drama, War")
+    ({'1': 'Woman', '2': 'Man'}, {'0': 'no', '1': 'yes'}, {})
+    """
+    matches = [_CHOICE.fullmatch(part) for part in _PARTS.split(cell.strip("|; "))]
+    meanings = {match[1]: match[2] for match in matches if match}
+    return meanings if len(meanings) == len(matches) > 1 else {}
+
+
+def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenTable]) -> str:
+    """Put what codes mean in their places, in tables whose columns are the rows of a codebook, and
+    know the columns by its questions, too.
+
+    Returns:
+        Which columns were decoded, in words; "" where none was.
+    """
+    readings, relations = [], {*encoder.relations}
+    for book in tables:
+        for table in tables if len(relations & book.rows) >= _FEWEST else ():
+            tails = dict(encoder.tails(table.first, table.last)) if table is not book else {}
+            columns = {column for column in tails if column in book.rows}
+            if len(columns) < _FEWEST or 2 * len(columns) < len(tails):
+                continue
+            entries = encoder.said(book.first, book.last)
+            meanings = _meanings(entries, columns)
+            parts = {
+                (column, code): [meaning[code]]
+                for column, meaning in meanings.items()
+                for code in tails[column]
+                if code in meaning
+            }
+            if parts:
+                encoder.split(parts, table.first, table.last)
+                readings.append(f"codes of {', '.join(meanings)} read by {book.title!r}")
+            for label, cells in entries.items():
+                if _LABELS.isdisjoint(relation_words(label).lower().split()):
+                    continue
+                for column in columns & cells.keys():
+                    [text, *others] = cells[column]
+                    if not others and not choices(text):
+                        names.relations.setdefault(column, [column, text])
+    return "; ".join(readings)
+
+
+def _meanings(
+    entries: Mapping[str, Mapping[str, Set[str]]], columns: Set[str]
+) -> dict[str, dict[str, str]]:
+    """What codes of each column mean, by the entries of a codebook."""
+    by_column: dict[str, dict[str, str]] = {}
+    for cells in entries.values():
+        for column in sorted(columns & cells.keys()):
+            texts = cells[column]
+            if len(texts) == 1 and (meaning := choices(next(iter(texts)))):
+                by_column.setdefault(column, meaning)
+    return by_column

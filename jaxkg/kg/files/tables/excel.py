@@ -72,15 +72,14 @@ def read_excel(path: Path, intake: Intake) -> None:
     with open_bytes(path, options.on_progress) as file:
         data = file.read()
     book, codes = _opened(path, data)
-    cells = _Cells(codes)
+    errors = Counter[str]()
     read: dict[str, list[str]] = {}
     refused: list[str] = []
-    known, shared = set[str](), set[str]()
-    begun = []
+    known, shared, begun = set[str](), set[str](), []
     sheets = book.worksheets
     merged, lost = _guarded(path, lambda: _looked_through(path, data, sheets))
     for sheet, some in zip(sheets, merged):
-        begun.append((sheet, *_first(cells.rows(path, sheet, some))))
+        begun.append((sheet, *_first(_rows(path, sheet, some, codes, errors))))
     firsts = (first[1] if first else () for _, _, first, _ in begun)
     headers = [[" ".join(cell.split()) for cell in first] for first in firsts]
     for number, (sheet, titles, first, rows) in enumerate(begun):
@@ -129,9 +128,9 @@ def read_excel(path: Path, intake: Intake) -> None:
     if shared:
         some = ", ".join(sorted(shared)[:3])
         said.append(f"{len(shared)} ids are on several sheets ({some}): each taken as one thing")
-    if cells.errors:
-        some = ", ".join(sorted(cells.errors))
-        said.append(f"{cells.errors.total()} cells of errors ({some}) left out")
+    if errors:
+        some = ", ".join(sorted(errors))
+        said.append(f"{errors.total()} cells of errors ({some}) left out")
     if lost:
         said.append(
             f"{lost} formulas without a value left out: a spreadsheet program that opens and saves "
@@ -166,45 +165,31 @@ def _guarded(path: Path, step: Callable[[], _T]) -> _T:
         raise JaxkgError(f"{path}: not an Excel workbook, or a damaged one ({error})") from error
 
 
-class _Cells:
-    """Values of cells as text.
-
-    Attributes:
-        errors: cells that hold an error, by what it is.
-    """
-
-    def __init__(self, codes: Collection[str]) -> None:
-        self._codes = codes
-        self.errors: Counter[str] = Counter()
-
-    def rows(self, path: Path, sheet: Any, merged: Sequence[_Merged]) -> Iterator[Row]:
-        """The rows of a sheet with their numbers; blank ones are passed over, and cells that are
-        merged down a column say what the first of them does."""
-        begun: dict[int, list[tuple[int, int]]] = {}
-        for first, last, column in merged:
-            begun.setdefault(first, []).append((column, last))
-        held: dict[int, tuple[int, str]] = {}
-        sheet.reset_dimensions()  # some programs note wrong ones
-        rows = enumerate(sheet.iter_rows(max_row=_LAST_ROW, values_only=True), start=1)
-        while batch := _guarded(path, lambda: list(itertools.islice(rows, _ROWS))):
-            for number, row in batch:
-                texts = list(map(self._text, row))
-                filled = any(texts)
-                for column, last in begun.get(number, ()):
-                    held[column] = last, texts[column] if column < len(texts) else ""
-                held = {column: end for column, end in held.items() if number <= end[0]}
-                if filled:
-                    for column, (_, text) in held.items():
-                        texts += [""] * (column + 1 - len(texts))
-                        texts[column] = text
-                    yield number, texts
-
-    def _text(self, value: Any) -> str:
-        text = cell_text(value)
-        if text in self._codes:
-            self.errors[text] += 1
-            return ""
-        return text
+def _rows(
+    path: Path, sheet: Any, merged: Sequence[_Merged], codes: Collection[str], errors: Counter[str]
+) -> Iterator[Row]:
+    """The rows of a sheet with their numbers, as text; blank ones are passed over, and cells that
+    are merged down a column say what the first of them does. `errors` counts cells of `codes`."""
+    begun: dict[int, list[tuple[int, int]]] = {}
+    for first, last, column in merged:
+        begun.setdefault(first, []).append((column, last))
+    held: dict[int, tuple[int, str]] = {}
+    sheet.reset_dimensions()  # some programs note wrong ones
+    rows = enumerate(sheet.iter_rows(max_row=_LAST_ROW, values_only=True), start=1)
+    while batch := _guarded(path, lambda: list(itertools.islice(rows, _ROWS))):
+        for number, row in batch:
+            texts = list(map(cell_text, row))
+            errors.update(filter(codes.__contains__, texts))
+            texts = ["" if text in codes else text for text in texts]
+            filled = any(texts)
+            for column, last in begun.get(number, ()):
+                held[column] = last, texts[column] if column < len(texts) else ""
+            held = {column: end for column, end in held.items() if number <= end[0]}
+            if filled:
+                for column, (_, text) in held.items():
+                    texts += [""] * (column + 1 - len(texts))
+                    texts[column] = text
+                yield number, texts
 
 
 _Merged = tuple[int, int, int]
@@ -275,14 +260,8 @@ def _cut(
     yield first
     for number, cells in rows:
         if astray := [cell for at, cell in enumerate(cells) if cell and at not in known]:
-            expected = "cells under " + ", ".join(first[1])
-            bad.note(
-                path,
-                number,
-                ",".join(astray),
-                f"a cell outside the columns of row {first[0]}",
-                expected,
-            )
+            why = f"a cell outside the columns of row {first[0]}"
+            bad.note(path, number, ",".join(astray), why, "cells under " + ", ".join(first[1]))
             continue
         cells += [""] * (kept[-1] + 1 - len(cells))
         row = [cells[at] for at in kept]

@@ -1,4 +1,4 @@
-"""How people lay tables out: headers of two rows, units, merged cells, totals, notes below."""
+"""How people lay tables out: headers of two rows, merged cells, totals, notes, years."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jaxkg.kg.files.delimited import Row
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.keys import KEY
 from jaxkg.kg.queries.columns import all_values, is_value, read_column
+from jaxkg.kg.queries.literals import as_date
 from jaxkg.words import relation_words
 
 _TOTAL = re.compile(r"\b(?:total|sum)\b", re.IGNORECASE)
@@ -22,8 +23,8 @@ _DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
 
 
 def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
-    """The header that two rows are together: what stands over several columns, and each column; or
-    each column, and its unit.
+    """The header that the first two rows of a table are together: what stands over several columns,
+    and each column; or each column, and its unit.
 
     >>> joined_headers([["", "Sales", "", "Costs"], ["Region", "2022", "2023", "2022"]])
     ['Region', 'Sales 2022', 'Sales 2023', 'Costs 2022']
@@ -34,9 +35,6 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     ['Fruit', 'East', 'West']
     >>> joined_headers([["What", "", "Size", ""], ["No", "Of", "H", "W"], ["a1", "oak", "3", "4"]])
     ['No', 'Of', 'H', 'W']
-
-    Args:
-        rows: the first ones of a table.
     """
     if len(rows) < 2 or len(rows[1]) < 3 or len(rows[0]) > len(rows[1]):
         return None
@@ -48,14 +46,13 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
             return None
         return [f"{name} ({unit})" if unit else name for name, unit in zip(over, under)]
     told = list(filter(None, over[1:]))
-    if over[0] and len(told) == 1 and all(under) and not any(map(is_value, under)):
-        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))[1:]
-        if cells and all(map(all_values, cells)):
-            return under  # a pivot of a spreadsheet
+    below = list(itertools.zip_longest(*rows[2:], fillvalue=""))
+    plain = all(under) and not any(map(is_value, under))
+    if over[0] and len(told) == 1 and plain and below[1:] and all(map(all_values, below[1:])):
+        return under  # a pivot of a spreadsheet
     if over[0] and 0 < len(told) < len(over) - 1 and all(under) and len(set(under)) == len(under):
-        cells = list(itertools.zip_longest(*rows[2:], fillvalue=""))
-        plain = len(cells) == len(under) and not any(map(is_value, under))
-        return under if plain and any(map(all_values, cells)) else None  # over several columns
+        plain = plain and len(below) == len(under)
+        return under if plain and any(map(all_values, below)) else None  # over several columns
     several = len(told) < len(over) - 1 or len(set(told)) < len(told)
     if over[0] or not several or not told or not all(under) or len(set(under)) < 2:
         return None
@@ -120,8 +117,7 @@ def parted(batches: Iterable[list[Row]], intake: Intake) -> Iterator[list[Row]]:
             continue
         for _, row in rows:
             noted = [_NOTED.fullmatch(cell.strip()) for cell in row]
-            if any(noted):
-                intake.leave_out("notes beside numbers", sum(map(bool, noted)))
+            intake.leave_out("notes beside numbers", sum(map(bool, noted)))
             row[:] = [match[1] if match else cell for cell, match in zip(row, noted)]
             row[:1] = _PART.split(row[0], count)
         yield rows
@@ -248,3 +244,59 @@ def _is_sum(
     if named and sum(fits) > 1 and 2 * sum(fits) >= len(fits):
         return True  # what is none is a share
     return bool(of) and all(fits) and (len(fits) > 1 or (len(fits) == 1 < len(of) and width > 2))
+
+
+_FEWEST = 2
+"""Columns of periods from which on they are read as such."""
+YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_MONTH = re.compile(r"(?:1[5-9]|20)\d\d-\d\d")
+
+
+def period_columns(columns: Sequence[str]) -> tuple[int, ...]:
+    """The columns that are called by years, or by months; () where fewer than two are.
+
+    >>> period_columns(["City", "2000", "2010"]), period_columns(["City", "2000", "Mayor"])
+    ((1, 2), ())
+    """
+    for form in (YEAR, _MONTH):
+        places = [
+            place for place, word in enumerate(columns) if place and form.fullmatch(word.strip())
+        ]
+        if len(places) >= _FEWEST and all(as_date(columns[place].strip()) for place in places):
+            return tuple(places)
+    return ()
+
+
+def of_periods(
+    columns: Sequence[str],
+    periods: Sequence[int],
+    title: str,
+    node: str,
+    row: str,
+    cells: Sequence[Sequence[str]],
+) -> Iterator[tuple[str, str, str]]:
+    """What the cells of periods say: of whom, when and how much.
+
+    Args:
+        title: of the table, which says what is measured.
+        node: what the heads begin with, an id of its own for each row.
+        row: the thing that the cells are of; the same as `node` of a row without a name.
+
+    Yields:
+        (head, relation, tail), three and more for each cell that is not empty.
+
+    >>> [*of_periods(["City", "2000"], [1], "population", "_:2", "Oslo", [["Oslo"], ["9"]])][1:]
+    [('_:2_2000', 'year', '2000'), ('_:2_2000', 'population', '9')]
+    """
+    measure = relation_words(title).lower() or "value"
+    of = [(columns[0], row)]
+    if row == node:
+        rest = (place for place in range(len(columns)) if place not in periods)
+        of = [(columns[place], text) for place in rest for text in cells[place]]
+    for place in periods:
+        period = columns[place].strip()
+        head = f"{node}_{period}"
+        if cells[place]:
+            yield from ((head, relation, tail) for relation, tail in of)
+            yield head, "month" if "-" in period else "year", period
+        yield from ((head, measure, text) for text in cells[place])

@@ -122,7 +122,7 @@ class _Page(HTMLParser):
 
 def _in_markdown(text: str) -> Iterator[_Table]:
     title, table = "", _Table("", [])
-    lines = text.split("\n")
+    lines = [*text.split("\n"), ""]  # which ends the last table
     for number, line in enumerate(lines, start=1):
         if table.rows and "|" in line:
             if not _RULE.fullmatch(line):
@@ -135,8 +135,6 @@ def _in_markdown(text: str) -> Iterator[_Table]:
             title = line.lstrip("#").strip()
         elif "|" in line and number < len(lines) and _RULE.fullmatch(lines[number]):
             table = _Table(title, [(number, _cells(line))])
-    if table.rows:
-        yield table
 
 
 def _cells(line: str) -> list[str]:

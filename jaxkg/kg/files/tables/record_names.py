@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
-from jaxkg.kg.files.tables.headers import SORT, full_name
+from jaxkg.kg.files.tables.headers import ROWS_APART, SORT, WORD, are_short, full_name
 from jaxkg.kg.files.tables.keys import IDS, KEY, NAMES, is_code, is_key, is_sign, numbered, one_of
 from jaxkg.kg.files.tables.layout import are_names
-from jaxkg.kg.files.tables.row_names import ROWS_APART, WORD, are_short
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 
@@ -172,8 +171,7 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     own += [key for key in record if relation_words(key).lower() in (item, "ref")]
     own += [key for word in CALLED for key in record if key.lower() == word]
     codes = (key for key in list(record)[: int(several)] if is_code(record[key]))
-    parts = full_name(list(record)) or ()
-    keys = (*CALLED[:1], *own, *parts, *called_so, *codes)
+    keys = (*CALLED[:1], *own, *(full_name(list(record)) or ()), *called_so, *codes)
     key = next((key for key in keys if is_text(record.get(key))), "")
     # Of "player_id" and "player_name" the one is its id, the other its name.
     of = relation_words(key).lower().removesuffix(" name")
@@ -480,8 +478,3 @@ def _first_text(value: Any, key: str) -> str:
     if isinstance(value, list) and value and isinstance(value[0], str):
         value = value[0]
     return "" if not key and not isinstance(value, str) else text_of(value, key)
-
-
-def shown(record: dict[str, Any], key: str) -> str | None:
-    """The display name of a record that a key calls; None where it has no other."""
-    return shown_name(record, key, frozenset())[0]

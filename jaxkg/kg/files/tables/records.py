@@ -76,7 +76,6 @@ class Records:
     """Takes the records of one table, of which the first ones tell what they are.
 
     Args:
-        title: of the table.
         sample: its first records, or all.
         intake: takes what is said of relations.
         sorted_by_title: whether the title may say of what sort they are.
@@ -146,8 +145,7 @@ class Records:
             self._nameless |= any(rows.issuperset(again) for rows in others)
             self._why = "calls other records" if self._nameless else self._why
         titles = texts_under(objects, title_key(first)) if self._nameless else []
-        differ = len(set(titles)) > DIFFERENT * len(objects)
-        self._titled = title_key(first) if differ else ""
+        self._titled = title_key(first) if len(set(titles)) > DIFFERENT * len(objects) else ""
         plain = self.key.lower() in RECORD_IDS or self._nameless or last in CODED - KEY
         sort = row_sort("" if plain else self.key, title)
         sort = sort or (list_sort(title) if listed else "")
@@ -189,6 +187,7 @@ class Records:
         self._kinds |= {self._one} if self._keyed else set[str]()
         columns = list(first)
         self._labels = {columns[at]: columns[of] for of, at in labels_of(columns)}
+        self._triples = list[Triple]()  # of the record that is being read
 
     def facts(
         self, record: dict[str, Any], source_key: str | None
@@ -201,6 +200,7 @@ class Records:
         Raises:
             Malformed: it is called nothing.
         """
+        self._triples = []
         record = titled(record, self._part)
         # Records of several sorts in one file need not be called by one key.
         for label, of in self._labels.items():
@@ -220,8 +220,10 @@ class Records:
                 record = {key: said for key, said in record.items() if key != self._titled}
             told = record.get(source_key) if source_key else None
             source = "" if told is None else text_of(told, str(source_key))
-            sort = [(node, _plain(SORT[0]), _plain(self._sort))] if self._sort else []
-            return node, sort + self._of(record, node), source
+            if self._sort:
+                self._say(node, SORT[0], self._sort)
+            self._of(record, node)
+            return node, self._triples, source
         called = text_of(record[key], key)
         label, named = shown_name(record, key, self._called)
         if self._called_so and key == self.key and is_name(record.get(self._called_so)):
@@ -237,12 +239,14 @@ class Records:
         head = row_id(self._one if keyed else "", called), label, self._aliases(record, key, named)
         told = record.get(source_key) if source_key else None
         source = "" if told is None else text_of(told, str(source_key))
-        triples: list[Triple] = []
         if self._sort:
-            triples.append((head, _plain(SORT[0]), _plain(self._sort)))
+            self._say(head, SORT[0], self._sort)
         skipped = {key, source_key} | named
-        triples += self._of({k: v for k, v in record.items() if k not in skipped}, head)
-        return head, triples, source
+        self._of({k: v for k, v in record.items() if k not in skipped}, head)
+        return head, self._triples, source
+
+    def _say(self, head: Named, relation: str, text: str) -> None:
+        self._triples.append((head, _plain(relation), _plain(text)))
 
     def taken(self, last: int) -> tuple[TakenTable, str]:
         """What was read up to the fact `last`, and how, in words; what one section alone says is
@@ -278,9 +282,8 @@ class Records:
                 found.append(said.strip())  # shown as "Okafor, Ann", and called Ann Okafor
         return found
 
-    def _of(self, record: dict[str, Any], head: Named) -> list[Triple]:
-        """What keys say of an entity, and of what lies within."""
-        triples: list[Triple] = []
+    def _of(self, record: dict[str, Any], head: Named) -> None:
+        """Take what keys say of an entity, and of what lies within."""
         lists = any(isinstance(value, list) for value in record.values())
         for relation, value in record.items():
             if lists and (key := listed_too(record, relation)):
@@ -302,28 +305,21 @@ class Records:
                     self._intake.leave_out("indexes of words")
                 elif isinstance(item, dict) and relation in self._maps:
                     self._intake.leave_out(f"keys of {relation}", len(item))
-                    texts = [text for text in item.values() if is_name(text)]
-                    triples += [(head, _plain(relation), _plain(text)) for text in texts]
-                elif isinstance(item, dict):
-                    triples += self._object(relation, item, head, several=several)
-                elif item is not None and (not isinstance(item, str) or item.strip()):
-                    end = _plain(text_of(item, relation))
-                    triples.append((head, _plain(relation.strip()), end))
-        return triples
+                    for text in filter(is_name, item.values()):
+                        self._say(head, relation, text)
+                elif isinstance(item, dict) and item:
+                    self._object(relation, item, head, several=several)
+                elif item not in (None, {}) and (not isinstance(item, str) or item.strip()):
+                    self._say(head, relation.strip(), text_of(item, relation))
 
-    def _object(
-        self, relation: str, item: dict[str, Any], head: Named, *, several: bool
-    ) -> list[Triple]:
-        """What an object within another says: an entity of its own, a statement, or values."""
-        triples: list[Triple] = []
-        if not item:
-            return triples
+    def _object(self, relation: str, item: dict[str, Any], head: Named, *, several: bool) -> None:
+        """Take an object within another: an entity of its own, a statement, or values."""
         if _names_things(item):
             # "dependencies": {"accepts": "~1.3.8"}: keys are things, and values are said of each.
             for name, said in item.items():
                 said = said if isinstance(said, dict) else {"value": said}
-                triples += self._qualified(head, relation, _plain(name), said)
-            return triples
+                self._qualified(head, relation, _plain(name), said)
+            return
         item = in_latin(item)
         key = key_within(relation, item, several=several)
         key = "" if (relation, key) in self._no_names else key
@@ -331,7 +327,8 @@ class Records:
             rest = {name: said for name, said in item.items() if name != link}
             tail, more = self._inner(link, item[link], key_within(link, item[link], several=False))
             told = relation if relation_words(link) in _ENTITY else link
-            return self._linked(relation, head, told, tail, rest) + self._of(more, tail)
+            self._linked(relation, head, told, tail, rest)
+            return self._of(more, tail)
         own = key and not several and key.lower() not in RECORD_IDS and str(item[key])
         if own and own in (head[0], head[1]):  # the profile of Ann is no other Ann
             rest = {name: said for name, said in item.items() if name != key}
@@ -349,44 +346,42 @@ class Records:
             return self._linked(relation, head, relation, tail, rest)
         varied = self._varied.get(relation, set()) if key else set()
         said = {name: value for name, value in rest.items() if name in varied}
-        triples += self._qualified(head, relation, tail, said)
+        self._qualified(head, relation, tail, said)
         listed = self._listed.get(relation, relation)
         own = item_of(listed, key)
         sort = list_sort(listed) if own == item_of(listed, "") else own
         known = tail[0] in self._known or any(tail[0] in t.rows for t in self._intake.tables)
         if several and sort and not _tells_sort(item) and not known:
-            triples.append((tail, _plain(SORT[0]), _plain(sort)))
-        rest = {name: value for name, value in rest.items() if name not in varied}
-        return triples + self._of(rest, tail)
+            self._say(tail, SORT[0], sort)
+        self._of({name: value for name, value in rest.items() if name not in varied}, tail)
 
     def _linked(
         self, listed: str, head: Named, relation: str, tail: Named, said: dict[str, Any]
-    ) -> list[Triple]:
-        """The relation that one of a list is, which may say what it is, and which way it leads."""
+    ) -> None:
+        """Take the relation that one of a list is, which may say what it is and where it leads."""
         if links(listed) and (key := said_by(said, Ends("", "", RELATION_KEYS, ()))):
             relation = str(said[key])
             back = str(said.get("direction")).lower() in _BACK
             head, tail = (tail, head) if back else (head, tail)
             said = {k: v for k, v in said.items() if k not in (key, "direction")}
-        return self._qualified(head, relation, tail, said)
+        self._qualified(head, relation, tail, said)
 
-    def _qualified(
-        self, head: Named, relation: str, tail: Named, said: dict[str, Any]
-    ) -> list[Triple]:
-        """A fact, and what is said of it."""
-        triples: list[Triple] = [(head, _plain(relation.strip()), tail)]
+    def _qualified(self, head: Named, relation: str, tail: Named, said: dict[str, Any]) -> None:
+        """Take a fact, and what is said of it."""
+        fact = head, _plain(relation.strip()), tail
+        self._triples.append(fact)
         if any(value not in (None, "", [], {}) for value in said.values()):
-            node, parts = statement(self._intake, *triples[0])
-            triples += parts + self._of(said, node)
-        return triples
+            node, parts = statement(self._intake, *fact)
+            self._triples += parts
+            self._of(said, node)
 
-    def _section(self, relation: str, record: dict[str, Any], head: Named) -> list[Triple]:
-        """What an object within another, that nothing calls, says of the other."""
+    def _section(self, relation: str, record: dict[str, Any], head: Named) -> None:
+        """Take what an object within another, that nothing calls, says of the other."""
         opened = _opened(relation, record)
         self._listed |= dict(zip(opened, record))
         chain = self._chains.get(relation, (relation,))
         self._chains |= {word: (*chain, key) for word, key in zip(opened, record)}
-        return self._of(opened, head)
+        self._of(opened, head)
 
     def _inner(
         self, relation: str, record: dict[str, Any], key: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from jaxkg.kg.files.delimited import (
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.tables.headers import full_name
 from jaxkg.kg.files.tables.keys import KEY, is_code
-from jaxkg.kg.files.tables.periods import YEAR
+from jaxkg.kg.files.tables.layout import YEAR
 from jaxkg.kg.queries.columns import all_values, is_value, looks
 from jaxkg.words import relation_words
 
@@ -44,14 +45,13 @@ def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
         if not lines:
             continue
         rows: list[list[str]] = []
-        try:
+        split = (line.split(separator) for line in lines)
+        if format == "csv":
             spaced = quotes_after_blanks(lines, separator)
-            reader = csv.reader(lines, delimiter=separator, skipinitialspace=spaced)
-            split = reader if format == "csv" else None
-            for row in split or (line.split(separator) for line in lines):
+            split = csv.reader(lines, delimiter=separator, skipinitialspace=spaced)
+        with contextlib.suppress(csv.Error):  # whoever reads the file tells it
+            for row in split:
                 rows.append([cell.strip().strip('"') for cell in row])
-        except csv.Error:
-            pass  # whoever reads the file tells it
         return [plain_header(rows[0]), *rows[1:]] if rows else rows
     return []
 

@@ -15,8 +15,6 @@ from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.table import Declared, take_table
 from jaxkg.kg.files.textfile import PACKED
 
-SQLITE_ENDS = (".sqlite", ".sqlite3", ".db")
-
 
 def read_sqlite(path: Path, intake: Intake) -> None:
     """Read every table of a database, as `read_table` reads a file; how is told in words.
@@ -27,7 +25,7 @@ def read_sqlite(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: no database, a damaged or locked one.
     """
-    told = []
+    intake.has_cells = True
     try:
         address = f"file:{quote(str(path.absolute()))}?mode=ro"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as base:
@@ -38,24 +36,22 @@ def read_sqlite(path: Path, intake: Intake) -> None:
             for (title,) in found:
                 columns, key = _columns(base, title)
                 if len(columns) < 2:
-                    told.append(f"left out: {title!r} has but one column")
+                    intake.tell(f"left out: {title!r} has but one column")
                     continue
                 place = path.with_name(f"{path.name}:{title}")
                 rows = _rows(base, title, columns)
                 if header_columns(columns) and not key:
                     Rows(place, "csv", ",", intake).take(rows)
-                    told.append(f"{title!r} taken as triples")
+                    intake.tell(f"{title!r} taken as triples")
                     continue
                 declared = Declared(key, _references(base, title))
                 how = take_table(place, title, rows, intake, declared=declared)
-                told.append(f"{title!r} {how}")
+                intake.tell(f"{title!r} {how}")
     except sqlite3.Error as error:
         packed = "; unpack it first" if path.name.endswith(PACKED) else ""
         raise JaxkgError(
             f"{path}: not an SQLite database, or a damaged one ({error}){packed}"
         ) from error
-    intake.has_cells = True
-    intake.tell("; ".join(told))
 
 
 def _columns(base: sqlite3.Connection, title: str) -> tuple[list[str], bool]:
@@ -82,15 +78,14 @@ def _rows(base: sqlite3.Connection, title: str, columns: list[str]) -> Iterator[
         return '"' + name.replace('"', '""') + '"'
 
     yield [(0, columns)]
-    chosen = ", ".join(map(written, columns))
-    rows = base.execute(f"SELECT {chosen} FROM {written(title)}")
+    rows = base.execute(f"SELECT {', '.join(map(written, columns))} FROM {written(title)}")
     yield from batched((number, list(map(cell_text, row))) for number, row in enumerate(rows, 1))
 
 
 def _sniff(head: Head) -> Sniff:
     if head.data.startswith(b"SQLite format 3\x00"):
         return Sniff(1.0, "it starts as an SQLite database does")
-    return named(*SQLITE_ENDS)(head)
+    return named(".sqlite", ".sqlite3", ".db")(head)
 
 
 FORMATS = (

@@ -16,7 +16,18 @@ from jaxkg.kg.files.delimited import Row, csv_rows, separator_of
 from jaxkg.kg.files.exports import plain_header
 from jaxkg.kg.files.protocol import Intake
 from jaxkg.kg.files.tables.cells import cell_text
-from jaxkg.kg.files.tables.headers import ANY, SORT, full_name, joins, labels_of, row_sort
+from jaxkg.kg.files.tables.headers import (
+    ANY,
+    SORT,
+    firm_column,
+    full_name,
+    joins,
+    key_column,
+    kind_of_names,
+    labels_of,
+    name_column,
+    row_sort,
+)
 from jaxkg.kg.files.tables.keys import (
     NAMES,
     TakenTable,
@@ -27,21 +38,17 @@ from jaxkg.kg.files.tables.keys import (
     row_names,
 )
 from jaxkg.kg.files.tables.layout import (
+    YEAR,
     are_measures,
     are_merged,
     filled_down,
     in_sections,
     joined_headers,
+    of_periods,
     parted,
+    period_columns,
     totals,
     without_notes,
-)
-from jaxkg.kg.files.tables.periods import YEAR, of_periods, period_columns
-from jaxkg.kg.files.tables.row_names import (
-    firm_column,
-    key_column,
-    kind_of_names,
-    name_column,
 )
 from jaxkg.kg.queries.columns import all_days, all_values
 from jaxkg.words import relation_words
@@ -127,7 +134,6 @@ def take_table(
 
     Args:
         path: what the rows are of, in messages and sources.
-        title: of the table.
         separator: between cells that a message shows.
         declared: what a database says of it; its title says what rows are, then.
     """
@@ -145,9 +151,8 @@ def take_table(
     people: tuple[int, ...] = ()  # columns of first and last names of others than the rows
     for batch in batches:
         rows = without_notes(batch)
-        notes = sum(any(map(str.strip, row)) for _, row in batch) - len(rows)
-        if notes:
-            intake.leave_out("notes below a table", notes)
+        filled = sum(any(map(str.strip, row)) for _, row in batch)
+        intake.leave_out("notes below a table", filled - len(rows))
         if header is None:
             if not rows:
                 continue
@@ -155,16 +160,15 @@ def take_table(
                 rows[:2] = [(rows[1][0], joined)]
             if declared is None and "section" not in map(str.casefold, rows[0][1]):
                 rows, without = in_sections(rows)
-                if without:
-                    intake.leave_out("rows without an id, below sections", without)
+                intake.leave_out("rows without an id, below sections", without)
             above = rows.pop(0)
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
             coded = declared is None and bool(row_sort("", title)) and calls_codes(above[1], cells)
             titled = intake.titled and not row_sort(above[1][0], title)
             titled |= declared is not None or coded
-            header = _header_of(path, *above, title, separator, titled=titled)
-            header = _nameless(header, title) if keyless else header
+            fresh = _header_of(path, *above, title, separator, titled=titled)
+            header = _nameless(fresh, title) if keyless else fresh
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:
             cells = [row for _, row in rows if len(row) == len(header.columns)]
@@ -280,8 +284,7 @@ def take_table(
             f"by {separator!r}?"
         )
     refers = {} if declared is None else declared.refers
-    last = len(encoder)
-    own = one or "", header.shown, header.others, start, last, ids, title, refers
+    own = one or "", header.shown, header.others, start, len(encoder), ids, title, refers
     tables.append(TakenTable(*own, other_names=other_names))
     id = header.columns[0]
     parts = [header.name] if header.name > 0 else header.parts
@@ -429,8 +432,7 @@ def _header_of(
     by = next((some for some in SORT if some not in map(relation_words, words)), "")
     if name >= 0 and words[name] == "name" and "label" in words and _ARE_NODES.fullmatch(title):
         cells[words.index("label")] = by
-    parts = full_name(cells) if name < 0 else None
-    places = tuple(cells.index(part) for part in parts or ())
+    places = tuple(map(cells.index, (full_name(cells) if name < 0 else None) or ()))
     return _Header(cells, name, places, sort if by else "", by, one, others, "", labels_of(cells))
 
 

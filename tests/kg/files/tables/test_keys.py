@@ -56,11 +56,72 @@ def test_what_a_number_may_mean_in_several_tables_is_told_and_left(folder):
     assert ("North", "parent_id", "South") in named_facts(parent)
 
 
-def test_a_cell_may_list_numbers_and_a_row_that_is_not_there(folder):
-    files = {"staff.csv": "id,name\n1,Ann\n2,Bob\n", "shifts.csv": "id,staff_ids\n7,1;2\n8,2;9\n"}
-    found = named_facts(folder(files))
-    assert {("7", "staff_ids", "Ann"), ("7", "staff_ids", "Bob")} <= found
-    assert ("8", "staff_ids", "staff 9") in found
+MAKERS = "id,maker,town\nM1,Zipfel,Ely\nM2,Klippo,Ulm\n"
+FOLDERS = {
+    "a cell may list numbers, and a row that is not there": (
+        {"staff.csv": "id,name\n1,Ann\n2,Bob\n", "shifts.csv": "id,staff_ids\n7,1;2\n8,2;9\n"},
+        {("7", "staff_ids", "Ann"), ("7", "staff_ids", "Bob"), ("8", "staff_ids", "staff 9")}),
+    "commas part what rows are called": (
+        {"members.csv": "Member,Voice\nAnn Oak,alto\nBo Elm,bass\nCy Ash,alto\n",
+         "plays.csv": 'Play,Crew,Nights,By\nLear,"Ann Oak, Bo Elm",3,X\n'
+                      'Emma,"Bo Elm, Cy Ash",4,Y\n'},
+        {("Lear", "Crew", "Ann Oak"), ("Emma", "Crew", "Cy Ash")}),
+    "commas part what is listed again": (
+        {"kb.csv": 'Name,Role,Skills\nAnn,Lead,"Tig, Saw"\nBo,Dev,"Tin, Saw"\nCy,Dev,"Tig, Tin"\n'},
+        {("Bo", "Skills", "Tin")}),
+    "commas part no town from its country": (
+        {"kb.csv": 'Name,Role,Town\nAnn,Lead,"Ayr, UK"\nBo,Dev,"Ely, UK"\nCy,Dev,"Hay, UK"\n'},
+        {("Bo", "Town", "Ely, UK")}),
+    "first and last names are one": (
+        {"people.csv": "first_name,Surname,team\nAnn,Oak,Red\nAnn,Ash,Blue\nBo,Elm,Red\n"},
+        {("Ann Oak", "team", "Red"), ("Ann Ash", "is a", "people")}),
+    "first and last names beside an id": (
+        {"staff.csv": "id,Vorname,Nachname,boss\n1,Ann,Oak,2\n2,Bo,Elm,\n"},
+        {("Ann Oak", "boss", "Bo Elm"), ("Bo Elm", "Nachname", "Elm")}),
+    "records of one first name are two": (
+        {"people.json": [{"first_name": "Ann", "last_name": "Oak", "team": "Red"},
+                         {"first_name": "Ann", "last_name": "Ash", "team": "Blue"}]},
+        {("Ann Oak", "team", "Red"), ("Ann Ash", "team", "Blue")}),
+    "who a row reports to is a row of the one table that has the number": (
+        {"instructors.csv": "instructor_id,full_name,reports_to,seats_up_to\n1,Ann Lee,,2\n"
+                            "2,Bo Ash,1,1\n",
+         "tasks.csv": "id,title,assigned_to,paid_by\n11,Sweep,2,40\n12,Mow,1,50\n"},
+        {("Bo Ash", "reports_to", "Ann Lee"), ("Sweep", "assigned_to", "Bo Ash"),
+         ("Mow", "paid_by", "50")}),
+    "who taught whom is a row of a table of people, and `boat` has the boats' names": (
+        {"craftspeople.csv": "id,name,taught_by_id\n1,Ann,\n2,Bo,1\n",
+         "boats.csv": "id,boat,owner_id\n1,Gull,2\n2,Tern,1\n"},
+        {("Bo", "taught_by_id", "Ann"), ("Gull", "owner_id", "Bo")}),
+    "people are managed by those of their own table": (
+        {"members.csv": "id,name\n1,Eve\n2,Flo\n",
+         "staff.csv": "id,name,manager_id\n1,Ann,\n2,Bo,1\n"},
+        {("Bo", "manager_id", "Ann")}),
+    "rows called by codes have the names that a column is called for": (
+        {"toys.csv": "toy_no,toy,maker_no,kind\nT01,Marble Run,M1,building\n"
+                     "T02,Tin Drum,M2,music\n", "makers.csv": MAKERS},
+        {("Tin Drum", "kind", "music"), ("Tin Drum", "maker_no", "Klippo"),
+         ("Zipfel", "town", "Ely")}),
+    "plain names stay ids, and a column that repeats is no name": (
+        {"parks.csv": "park,kind,area\nAsh,wood,3\nElm,green,4\n", "makers.csv": MAKERS,
+         "teams.csv": "team_no,team,size\nA1,Reds,3\nA2,Reds,4\nA3,Blues,4\n",
+         "greens.csv": "site,green,area\nNorth,Mill,3\nSouth,Hill,4\n"},
+        {("Ash", "kind", "wood"), ("A1", "team", "Reds"), ("North", "green", "Mill")}),
+    "what codes call is what the table is called": (
+        {"books.csv": "isbn,title,shelf\n111,Roots,2\n112,Salt,4\n",
+         "loans.csv": "loan,isbn,day\n1,112,2024-01-02\n2,112,2024-02-02\n"},
+        {("Salt", "is a", "books"), ("loan 1", "isbn", "Salt")}),
+    "numbers without names are what their column is called": (
+        {"books.csv": "isbn,shelf,row\n1119,A,2\n1120,B,4\n"},
+        {("1119", "is a", "isbn")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_what_tables_say_of_one_another(folder, case):
+    files, facts = FOLDERS[case]
+    texts = {name: said if isinstance(said, str) else json.dumps(said)
+             for name, said in files.items()}  # fmt: skip
+    assert named_facts(folder(texts)) >= facts
 
 
 def test_numbers_that_count_no_rows_are_their_names(folder):
@@ -102,13 +163,6 @@ def test_rows_whose_first_column_comes_again_have_no_name(folder):
     assert ("Ann", "language", "Welsh") in named_facts(two)
 
 
-def test_commas_part_what_rows_are_called(folder):
-    members = "Member,Voice\nAnn Oak,alto\nBo Elm,bass\nCy Ash,alto\n"
-    plays = 'Play,Crew,Nights,By\nLear,"Ann Oak, Bo Elm",3,X\nEmma,"Bo Elm, Cy Ash",4,Y\n'
-    found = named_facts(folder({"members.csv": members, "plays.csv": plays}))
-    assert {("Lear", "Crew", "Ann Oak"), ("Emma", "Crew", "Cy Ash")} <= found
-
-
 def test_a_folder_of_nothing_to_read_says_so(tmp_path):
     (tmp_path / "a.pdf").write_text("x")
     with pytest.raises(JaxkgError, match="not a saved graph"):
@@ -141,21 +195,6 @@ def test_names_of_rows_are_found_where_no_column_is_called_so(read):
     assert ("sale 3", "day", "2021-03-04") in named_facts(
         read("no,day,town\n" + dates, "sales.csv", format="table")
     )
-
-
-def test_first_and_last_names_are_one(read):
-    people = "first_name,Surname,team\nAnn,Oak,Red\nAnn,Ash,Blue\nBo,Elm,Red\n"
-    found = named_facts(read(people, "people.csv"))
-    assert {("Ann Oak", "team", "Red"), ("Ann Ash", "is a", "people")} <= found
-    found = named_facts(read("id,Vorname,Nachname,boss\n1,Ann,Oak,2\n2,Bo,Elm,\n", "staff.csv"))
-    assert {("Ann Oak", "boss", "Bo Elm"), ("Bo Elm", "Nachname", "Elm")} <= found
-
-
-def test_records_of_one_first_name_are_two(folder):
-    people = [{"first_name": "Ann", "last_name": "Oak", "team": "Red"},
-              {"first_name": "Ann", "last_name": "Ash", "team": "Blue"}]  # fmt: skip
-    found = named_facts(folder({"people.json": json.dumps(people)}))
-    assert {("Ann Oak", "team", "Red"), ("Ann Ash", "team", "Blue")} <= found
 
 
 def test_lines_of_lists_are_records_and_a_blank_key_is_told(read):
@@ -241,53 +280,6 @@ def test_a_column_means_rows_of_its_own_table_alone(folder):
     }  # fmt: skip
 
 
-def test_commas_part_what_is_listed_again(read):
-    skills = 'Name,Role,Skills\nAnn,Lead,"Tig, Saw"\nBo,Dev,"Tin, Saw"\nCy,Dev,"Tig, Tin"\n'
-    assert ("Bo", "Skills", "Tin") in named_facts(read(skills, "kb.csv"))
-    towns = 'Name,Role,Town\nAnn,Lead,"Ayr, UK"\nBo,Dev,"Ely, UK"\nCy,Dev,"Hay, UK"\n'
-    assert ("Bo", "Town", "Ely, UK") in named_facts(read(towns, "kb.csv"))
-
-
-def test_who_a_row_reports_to_is_a_row_of_the_one_table_that_has_the_number(folder):
-    staff = "instructor_id,full_name,reports_to,seats_up_to\n1,Ann Lee,,2\n2,Bo Ash,1,1\n"
-    tasks = "id,title,assigned_to,paid_by\n11,Sweep,2,40\n12,Mow,1,50\n"
-    found = named_facts(folder({"instructors.csv": staff, "tasks.csv": tasks}))
-    assert ("Bo Ash", "reports_to", "Ann Lee") in found
-    assert ("Sweep", "assigned_to", "Bo Ash") in found
-    assert ("Mow", "paid_by", "50") in found
-
-
-def test_who_taught_whom_is_a_row_of_a_table_of_people(folder):
-    crew = "id,name,taught_by_id\n1,Ann,\n2,Bo,1\n"
-    boats = "id,boat,owner_id\n1,Gull,2\n2,Tern,1\n"
-    found = named_facts(folder({"craftspeople.csv": crew, "boats.csv": boats}))
-    assert ("Bo", "taught_by_id", "Ann") in found
-    assert ("Gull", "owner_id", "Bo") in found  # and no boat; `boat` has the boats' names
-
-
-def test_people_are_managed_by_those_of_their_own_table(folder):
-    files = {
-        "members.csv": "id,name\n1,Eve\n2,Flo\n",
-        "staff.csv": "id,name,manager_id\n1,Ann,\n2,Bo,1\n",
-    }
-    assert ("Bo", "manager_id", "Ann") in named_facts(folder(files))
-
-
-def test_rows_called_by_codes_have_the_names_that_a_column_is_called_for(folder):
-    toys = "toy_no,toy,maker_no,kind\nT01,Marble Run,M1,building\nT02,Tin Drum,M2,music\n"
-    makers = "id,maker,town\nM1,Zipfel,Ely\nM2,Klippo,Ulm\n"
-    found = named_facts(folder({"toys.csv": toys, "makers.csv": makers}))
-    assert {("Tin Drum", "kind", "music"), ("Tin Drum", "maker_no", "Klippo")} <= found
-    assert ("Zipfel", "town", "Ely") in found
-    # Plain names stay ids, and a column that repeats is no name.
-    parks = "park,kind,area\nAsh,wood,3\nElm,green,4\n"
-    teams = "team_no,team,size\nA1,Reds,3\nA2,Reds,4\nA3,Blues,4\n"
-    greens = "site,green,area\nNorth,Mill,3\nSouth,Hill,4\n"
-    files = {"parks.csv": parks, "teams.csv": teams, "makers.csv": makers, "greens.csv": greens}
-    plain = named_facts(folder(files))
-    assert {("Ash", "kind", "wood"), ("A1", "team", "Reds"), ("North", "green", "Mill")} <= plain
-
-
 def test_records_are_called_by_keys_of_their_own(read):
     document = {
         "customers": [
@@ -341,16 +333,6 @@ def test_rows_of_codes_that_join_others_have_no_name(folder):
     assert sorted(hires) == ["_:H1", "_:H2"]
     assert {graph.name(graph.entity(entity)) for entity in hires} == {"H1", "H2"}
     assert {("H1", "tool_no", "Drill"), ("H2", "cust_no", "Ann")} <= named_facts(graph)
-
-
-def test_what_codes_call_is_what_the_table_is_called(folder):
-    books = "isbn,title,shelf\n111,Roots,2\n112,Salt,4\n"
-    loans = "loan,isbn,day\n1,112,2024-01-02\n2,112,2024-02-02\n"
-    graph = folder({"books.csv": books, "loans.csv": loans})
-    found = named_facts(graph)
-    assert {("Salt", "is a", "books"), ("loan 1", "isbn", "Salt")} <= found
-    shelves = named_facts(folder({"books.csv": "isbn,shelf,row\n1119,A,2\n1120,B,4\n"}))
-    assert ("1119", "is a", "isbn") in shelves
 
 
 def test_a_key_in_brackets_refers_to_rows(folder):
