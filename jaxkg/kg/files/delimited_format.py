@@ -107,13 +107,17 @@ def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
         count = 0 if start and line[:2] == "##" else line.count(separator)
         if "\0" in line or count < 2 or (but and line.count(but) >= 2):
             return NO
-        cells = line.split(separator)
-        named = all(map(str.strip, cells)) and not any(map(is_value, cells)) and count > 2
         even = len(below) > 2 and all(item.count(separator) == count for item in below[:-1])
         reason = f"its first line has {count} times {separator!r}"
-        return Sniff(0.6 if named and even and len(set(cells)) == len(cells) else 0.5, reason)
+        return Sniff(0.6 if even and _names_columns(line.split(separator)) else 0.5, reason)
 
     return sniff
+
+
+def _names_columns(cells: list[str]) -> bool:
+    """Whether cells, more than three, are names of columns: each another one, and no value."""
+    named = all(map(str.strip, cells)) and not any(map(is_value, cells))
+    return named and len(set(cells)) == len(cells) > 3
 
 
 def _evenly_parted(head: Head) -> Sniff:
@@ -123,7 +127,8 @@ def _evenly_parted(head: Head) -> Sniff:
     for separator in ",;":
         counts = {line.count(separator) for line in lines}
         if len(lines) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in lines[0]:
-            return Sniff(0.4, f"each line has {min(counts)} times {separator!r}")
+            score = 0.6 if _names_columns(lines[0].split(separator)) else 0.4
+            return Sniff(score, f"each line has {min(counts)} times {separator!r}")
     return NO
 
 

@@ -20,6 +20,7 @@ from jaxkg.kg.files.foreign import (
     graphrag,
     key_lines,
     known_tables,
+    molecules,
     networks,
     obo,
     references,
@@ -39,6 +40,7 @@ from jaxkg.kg.mapping import MAPPING
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
     *(spdx, cypher, dot, networks, vault, known_tables, key_lines, references, graphrag, sql_dump),
+    molecules,
     *(documents, pages),
 )
 """A module a format, or some that are read alike."""
@@ -199,8 +201,9 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
         others += texts.keys() & {name, *named} if not tables.isdisjoint(named) else ()
     together = [pair for pair in together if pair[0].name not in others]
     others += [entry.name for entry, _ in perhaps]
-    if not together and {choice.format.name for _, choice in perhaps} == {"tsv"}:
-        # The splits of a benchmark: train.txt, valid.txt.
+    kinds = {choice.format.name for _, choice in perhaps}
+    if perhaps and not together and kinds <= {*delimited_format.DELIMITED}:
+        # The splits of a benchmark: train.txt, valid.txt; tables whose names say nothing.
         return perhaps, sorted({*others} - {entry.name for entry, _ in perhaps})
     known = {entry.name for entry, _ in together}
     for inner in folders:

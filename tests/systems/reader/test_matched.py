@@ -2,7 +2,9 @@
 
 import pytest
 from readers import cited, reader_of
+from row_facts import table_facts
 
+from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.system import Reader
 
 _FILMS = """
@@ -60,3 +62,40 @@ def test_dates_are_compared_by_what_tells_their_labels_apart(question, meant):
         facts += [(order, "required date", required), (order, "shipped date", shipped)]
         facts += [(order, "order date", "2024-01-01 08:00:00")]
     assert set(reader_of(facts).understand(question).readings[0].answers) == meant
+
+
+STOCK = """
+A1|Hammer|12|20|2024-01-03|2024-01-10
+A2|Saw|40|10|2024-02-01|2024-02-20
+A3|Drill|3|5|2024-03-05|2024-03-06
+A4|Tape|100|50|2024-01-15|2024-01-25
+"""
+COLUMNS = ("product name", "stock", "reorder level", "last ordered", "last delivered")
+
+
+@pytest.fixture(scope="module")
+def stock() -> Reader:
+    return reader_of(table_facts(STOCK, *COLUMNS, kind="item"), threshold=0.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("Which items have less stock than the reorder level?", {"A1", "A3"}),
+        ("Which items are below their reorder level?", {"A1", "A3"}),
+        ("Which items have stock above the reorder level?", {"A2", "A4"}),
+        ("How many days are there between the order and the delivery of Tape?", {"10 days"}),
+        ("What was delivered to Saw?", {"2024-02-20"}),
+    ],
+)
+def test_two_values_of_a_row_are_compared_in_other_words(stock, question, meant):
+    assert set(stock.understand(question).readings[0].answers) == meant
+
+
+def test_a_row_is_meant_by_the_name_that_it_alone_has(stock):
+    finder = stock.readings.finder
+    mention = finder.mentions(read_cues("What is the stock of Saw?"))[0]
+    assert {stock.kg.name(option.entity) for option in mention.options} == {"A2", "Saw"}
+    twice = reader_of(table_facts(STOCK.replace("Tape", "Saw"), *COLUMNS, kind="item"))
+    mention = twice.readings.finder.mentions(read_cues("What is the stock of Saw?"))[0]
+    assert [twice.kg.name(option.entity) for option in mention.options] == ["Saw"]

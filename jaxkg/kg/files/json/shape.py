@@ -22,6 +22,7 @@ from jaxkg.kg.files.json.wrapping import (
     VALUES,
     day_of,
     identified,
+    measure,
     named_once,
     of_kinds,
     paired,
@@ -84,6 +85,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         maps: keys of maps around it, under which any object is one.
     """
     if isinstance(value, list):
+        if key and value and all(isinstance(item, dict) and measure(item) for item in value):
+            return paired(value)
         held = [plain(item, key, maps) for item in value]
         held = _flat(key, held) if is_list(held) else held
         if not key or not is_list(held):
@@ -97,6 +100,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return list(value)  # "children": {"web": null, "db": null}
     if key and len(value) <= _FEW and (day := day_of(value)):
         return day
+    if key and (pair := measure(value)):
+        return {pair["key"]: pair["value"]}
     if {dict, list}.isdisjoint(map(type, value.values())):
         typed = len(value) == 1 and TYPED.fullmatch(next(iter(value)))
         if not typed and _VALUE_KEYS.isdisjoint(value) and value.keys() != ADDRESS:

@@ -162,24 +162,27 @@ def paired(objects: list[Any]) -> Any:
 
     >>> paired([{"Key": "Name", "Value": "web"}, {"Key": "Team", "Value": "sea"}])
     {'Name': 'web', 'Team': 'sea'}
-    >>> paired([{"sizeType": "height", "sizeUnit": "cm", "sizeValue": "7.5"}])
+    >>> paired([{"sizeType": "height", "sizeUnit": "cm", "sizeValue": 7.5}])
     {'height': '7.5 cm'}
     """
     if any(not isinstance(item, dict) or len(item) not in (2, 3) for item in objects):
         return objects
-    said: dict[str, Any] = {}
-    for item in objects:
-        row = {key.lower(): value for key, value in item.items()}
-        if len(item) == 3:  # of a measure
-            row = {relation_words(key).lower().split()[-1:][0]: v for key, v in item.items()}
-            unit = row.pop("unit", "")
-            row["value"] = f"{row.get('value', '')} {unit}" if unit else {}
-        pairs = (*PAIRS, *((key, "value") for key in _KINDS if len(item) == 3))
-        key, value = next((pair for pair in pairs if row.keys() == set(pair)), ("", ""))
-        if not isinstance(row.get(key), str) or isinstance(row[value], dict | list):
-            return objects
-        said[row[key]] = row[value]
-    return said if len(said) == len(objects) and all(said) else objects
+    pairs = [measure(item) or {key.lower(): v for key, v in item.items()} for item in objects]
+    key, value = next((pair for pair in PAIRS if pairs[0].keys() == set(pair)), ("", ""))
+    said = {row[key]: row[value] for row in pairs if isinstance(row.get(key), str) and value in row}
+    plain = all(name and not isinstance(item, dict | list) for name, item in said.items())
+    return said if plain and len(said) == len(objects) else objects
+
+
+def measure(value: dict[str, Any]) -> dict[str, str]:
+    """A measure of a type, a unit and a value as a key and what it says; nothing of others."""
+    if len(value) != 3:
+        return {}
+    parts = {(relation_words(key).lower().split() or [""])[-1]: v for key, v in value.items()}
+    unit, size = parts.pop("unit", None), parts.pop("value", None)
+    (kind, name), *more = parts.items() or [("", None)]
+    texts = isinstance(unit, str) and isinstance(name, str) and isinstance(size, str | int | float)
+    return {"key": name, "value": f"{size} {unit}"} if texts and kind in _KINDS and not more else {}
 
 
 _KINDS = ("system", "type", "kind", "label", "rel")

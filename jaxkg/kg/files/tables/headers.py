@@ -165,6 +165,9 @@ def name_column(
     differ = wordy and len(set(names)) == len(rows)
     apart = len(set(names)) == len(rows) >= ROWS_APART
     coded |= opaque and (differ or apart)
+    listed = all(map(is_sign, ids)) and len(columns) == 2 and len({*ids}) == len(rows)
+    if listed and len({*names}) == len(rows) >= _ROWS_WITH_CODES and all(map(WORD.search, names)):
+        return 1  # a list of codes and what they mean
     if (coded and (wordy or len(rows) >= _ROWS_WITH_NAMES)) or (numbers and not many and differ):
         # No order is called by its buyer, who comes again among many.
         many = not any(map(is_code, names)) and (apart or not any(map(all_days, cells)))

@@ -79,17 +79,28 @@ def are_measures(cells: Sequence[str]) -> bool:
 
 
 def without_notes(rows: Sequence[Row]) -> list[Row]:
-    """Rows that are not blank, and no notes: what stands in one cell each, below a blank row.
+    """Rows that are not blank, and no notes: what stands in one cell each, below a blank row; below
+    rows of two cells, of several words each.
 
     >>> without_notes([(1, ["a", "b", "c"]), (2, []), (3, ["* as of May", "", ""])])
     [(1, ['a', 'b', 'c'])]
+    >>> without_notes([(1, ["W7", "Ward 7"]), (3, ["As of May 2024", ""])])
+    [(1, ['W7', 'Ward 7'])]
     """
+    rows = [(number, row) for number, row in rows if any(map(str.strip, row))]
     sizes = [sum(map(bool, map(str.strip, row))) for _, row in rows]
-    last = max((place for place, size in enumerate(sizes) if not size), default=len(rows))
-    below = max(sizes[:last], default=0) > 2 and all(size < 2 for size in sizes[last:])
-    return [row for row, size in zip(rows[: last if below else None], sizes) if size]
+    ahead = itertools.pairwise(number for number, _ in rows)
+    after = [at for at, (number, other) in enumerate(ahead, start=1) if other > number + 1]
+    last = after[-1] if after else len(rows)
+    notes = [" ".join(row).split() for _, row in rows[last:]]
+    widest = max(sizes[:last], default=0)
+    wordy = widest == 2 and all(len(words) >= _NOTE for words in notes)
+    below = (widest > 2 or wordy) and all(size < 2 for size in sizes[last:])
+    return rows[: last if below else None]
 
 
+_NOTE = 3
+"""Words of a note below rows of two cells, at least."""
 _PART = re.compile(r"(?<=\S),(?=\S)")
 _NOTED = re.compile(r"(:|-?\d[\d .]*) ([a-z]{1,3})")
 

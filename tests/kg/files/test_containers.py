@@ -1,0 +1,102 @@
+"""Standards that wrap each value several times; molecules; texts in a folder that are tables."""
+
+import json
+
+import pytest
+from named_facts import named_facts
+
+from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
+
+WORK = """<work><workID>{id}</workID><about><naming><titleWrap><titleSet>
+<textValue pref="yes">{title}</textValue></titleSet></titleWrap><note>{id} seen</note></naming>
+<keeping><placeSet><placeName><textValue>{place}</textValue></placeName></placeSet></keeping>
+<sizeWrap><sizeSet><sizes><sizeType>height</sizeType><sizeUnit>cm</sizeUnit>
+<sizeValue>{size}</sizeValue></sizes></sizeSet></sizeWrap>
+<eventWrap><eventSet><event><actor><actorSet><textValue>{maker}</textValue></actorSet></actor>
+<made>{year}</made></event></eventSet></eventWrap></about></work>"""
+WORKS = (
+    ("W1", "Clock", "Hall A", "214", "Ogden", "1740"),
+    ("W2", "Quilt", "Store B", "180", "Lumb", "1890"),
+)
+KEYS = ("id", "title", "place", "size", "maker", "year")
+
+
+@pytest.fixture
+def works(tmp_path):
+    rows = "".join(WORK.format(**dict(zip(KEYS, work))) for work in WORKS)
+    (tmp_path / "works.xml").write_text(f"<?xml version='1.0'?><works>{rows}</works>")
+    return read_graph(tmp_path / "works.xml")
+
+
+def test_elements_that_wrap_one_other_say_nothing(works):
+    facts = named_facts(works)
+    assert {(head, tail) for head, _, tail in facts} >= {
+        ("Clock", "Hall A"), ("Clock", "214 cm"), ("Quilt", "Store B"), ("Quilt", "180 cm"),
+    }  # fmt: skip
+    labels = works.relation_labels
+    assert {"about keeping place name", "about size height", "about event actor"} & set(labels)
+    assert not any("wrap" in label or "value" in label for label in labels)
+
+
+def test_parts_that_are_called_alike_are_no_part_of_labels(tmp_path):
+    studies = [
+        {
+            "idModule": {"nctId": f"N{at}", "briefTitle": title},
+            "designModule": {"phase": at, "enrollmentInfo": {"count": 10 + at, "type": "real"}},
+            "statusModule": {"whyStopped": "funds", "startInfo": {"count": at, "day": "2021"}},
+        }
+        for at, title in enumerate(("Pain after rest", "Sleep and light"))
+    ]
+    (tmp_path / "studies.json").write_text(json.dumps({"studies": studies}))
+    graph = read_graph(tmp_path / "studies.json")
+    labels = {graph.name(t): graph.relation_labels[r] for _, r, t in graph.triples.tolist()}
+    assert labels["10"] == "enrollment info count"
+    assert labels["funds"] == "why stopped"
+    assert labels["2021"] == "start info day"
+
+
+MOLECULES = """Acetone
+  made
+
+M  END
+>  <ID>  (1)
+S1
+
+>  <GHS>  (1)
+H225
+H319
+
+$$$$
+Water
+  made
+
+M  END
+>  <ID>  (2)
+S2
+
+$$$$
+"""
+
+
+def test_molecules_are_what_is_said_of_them(tmp_path):
+    (tmp_path / "store.sdf").write_text(MOLECULES)
+    heard = []
+    graph = read_graph(tmp_path / "store.sdf", on_reading=heard.append)
+    facts = {(h, t) for h, _, t in named_facts(graph)}
+    assert {("Acetone", "H225"), ("Acetone", "H319")} <= facts
+    assert "2 atoms and bonds of molecules left out" in heard[0]
+    (tmp_path / "bare.sdf").write_text("Water\n\n\nM  END\n$$$$\n")
+    with pytest.raises(JaxkgError, match="of which nothing is said"):
+        read_graph(tmp_path / "bare.sdf")
+
+
+def test_texts_of_a_folder_may_be_tables(tmp_path):
+    for name, place in (("a", "Ely"), ("b", "Rye")):
+        rows = "\n".join(f"{place};2024-01-0{day};{day}.5;{day}" for day in range(1, 6))
+        (tmp_path / f"{name}.txt").write_text(f"station;day;warmth;wind\n{rows}\n")
+    (tmp_path / "about.txt").write_text("Of the stations.\nNothing else.\n")
+    heard = []
+    graph = read_graph(tmp_path, on_reading=heard.append)
+    assert graph.num_triples == 40
+    assert "left out: about.txt" in heard[0]
