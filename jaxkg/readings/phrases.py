@@ -318,15 +318,15 @@ def _entities(speaker: Speaker, node: Entities, one: bool, chained: bool) -> Phr
 
 
 def _domain(speaker: Speaker, node: Domain, one: bool, chained: bool) -> Phrase:
-    every = f"{'any' if one else 'every'}{noun_of(speaker, node, ' {}', 'thing')}"
+    every = f"{'any' if one else 'every'}{noun_of(speaker, node, ' {}')}"
     return Phrase(f"{every} that {having(speaker, node, ('has', 'is'))}", True, True)
 
 
-def noun_of(speaker: Speaker, node: Domain, noun: str, thing: str) -> str:
+def noun_of(speaker: Speaker, node: Domain, noun: str) -> str:
     """What has some relations, as a noun."""
     nouns = {speaker.words.leads_to(name) for name in node.into}
     name = nouns.pop() if len(nouns) == 1 else ""
-    return noun.format(name) if name else thing
+    return noun.format(name) if name else "thing"
 
 
 def having(speaker: Speaker, node: Domain, verbs: tuple[str, str]) -> str:
@@ -400,7 +400,7 @@ def _head(speaker: Speaker, node: Where | Match, single: bool) -> tuple[str, boo
     counts = isinstance(node, Where) and node.by == "count"
     if of_domain(node.source, node.path) and not counts and speaker.path(node.path):
         return (
-            f"{'any' if single else 'every'}{noun_of(speaker, node.source, ' {}', 'thing')}",
+            f"{'any' if single else 'every'}{noun_of(speaker, node.source, ' {}')}",
             True,
         )
     source = _conditioned(speaker, node.source, single)
@@ -472,7 +472,7 @@ def _extreme(speaker: Speaker, node: Extreme, one: bool, chained: bool) -> Phras
     if _in_order(source):  # whose "largest" is it?
         return Phrase(f"the {number or 'one '}of {speaker.bracketed(source).text} {by}")
     if of_domain(source, node.path):
-        noun = noun_of(speaker, source, "{}", "thing")
+        noun = noun_of(speaker, source, "{}")
         return Phrase(f"the {number}{plural(noun) if many else noun} {by} of all")
     if isinstance(source, Step) and (kind := all_of(speaker, source)):
         return Phrase(f"the {number}{plural(kind) if many else kind} {by}")

@@ -79,7 +79,7 @@ def _exists(speaker: Speaker, query: Exists) -> str:
 
 def _counted(speaker: Speaker, node: Node) -> str:
     if isinstance(node, Domain):
-        noun = noun_of(speaker, node, "{}", "thing")
+        noun = noun_of(speaker, node, "{}")
         return f"{plural(noun)} that {having(speaker, node, ('have', 'are'))}"
     text = speaker.phrase(node).text
     if isinstance(node, Step):
@@ -98,7 +98,7 @@ def _total(speaker: Speaker, query: Total) -> str:
         return f"the {what} of [{speaker.phrase(query.source).text}]"
     source = speaker.within(query.source).text
     if of_domain(query.source, query.path):
-        source = f"every{noun_of(speaker, query.source, ' {}', 'thing')}"
+        source = f"every{noun_of(speaker, query.source, ' {}')}"
     if text := speaker.path(query.path):
         return f"the {what} of the {text} of {source}"
     return f"the {what} of [{speaker.ends(query.path)}] over {source}"

@@ -97,6 +97,7 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
     nothing = "no edge leaves the topic"
     measure = "chain score"
     each = 4
+    learnt = "scorer"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -130,11 +131,6 @@ class GuidedSearch(PathAnswering[GuidedPaths]):
         )
         search._tables  # noqa: B018  fails here rather than at the first question
         return search
-
-    @property
-    def revisit(self) -> Revisit:
-        """The rule in force."""
-        return self.settings.revisit or self.scorer.about.get("revisit", "topic")
 
     @functools.cached_property
     def _tables(self) -> EdgeTables:

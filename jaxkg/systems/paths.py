@@ -184,6 +184,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
         nothing: why there is no answer where nothing was proposed.
         measure: what its confidence is called.
         each: paths followed at a time for every question of a batch.
+        learnt: field of a trained model, whose training says where a path may return; "" for none.
     """
 
     kg: KnowledgeGraph
@@ -195,6 +196,7 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
     nothing: ClassVar[str] = "no relation path leaves the topic"
     measure: ClassVar[str] = "confidence"
     each: ClassVar[int] = 1
+    learnt: ClassVar[str] = ""
 
     @abc.abstractmethod
     def propose(self, linked: Linked) -> Proposed:
@@ -202,8 +204,9 @@ class PathAnswering(QuestionAnswering, Generic[Proposed]):
 
     @property
     def revisit(self) -> Revisit:
-        """Which nodes a path may return to."""
-        return self._knob("revisit", None) or "topic"
+        """The rule in force on which nodes a path may return to."""
+        about = getattr(getattr(self, self.learnt, None), "about", {})
+        return self._knob("revisit", None) or about.get("revisit") or "topic"
 
     @property
     def directed(self) -> bool:

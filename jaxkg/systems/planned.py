@@ -78,6 +78,7 @@ class PlannedQA(PathAnswering[RelationPaths]):
     name = "planner"
     stage = "plan"
     nothing = "no relation path the planner knows leaves the topic"
+    learnt = "planner"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -112,11 +113,6 @@ class PlannedQA(PathAnswering[RelationPaths]):
         planner.check_graph(kg)
         tensors, linker = tensors or tensor_graph(kg), linker or Linker(kg)
         return cls(kg, tensors, planner, linker, settings, encoder)
-
-    @property
-    def revisit(self) -> Revisit:
-        """Return the rule on which nodes a path may return to."""
-        return self.settings.revisit or self.planner.about.get("revisit", "topic")
 
     def propose(self, linked: Linked) -> RelationPaths:
         """Return the planner's relation paths; none is used if the confidence is too low."""

@@ -67,6 +67,7 @@ class RankedPaths(PathAnswering[RelationPaths]):
     name = "ranked"
     stage = "rank"
     each = 8
+    learnt = "ranker"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -93,11 +94,6 @@ class RankedPaths(PathAnswering[RelationPaths]):
         """
         ranker.check(kg.relations, encoder)
         return cls(kg, tensors or tensor_graph(kg), ranker, encoder, linker or Linker(kg), settings)
-
-    @property
-    def revisit(self) -> Revisit:
-        """The rule in force."""
-        return self.settings.revisit or self.ranker.about.get("revisit", "topic")
 
     @property
     def directed(self) -> bool:

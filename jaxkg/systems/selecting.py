@@ -77,7 +77,6 @@ class SelectWriter:
         backend: the model.
         encode: tells which columns are like a question's words where not all can be shown; None
             shows the first ones.
-        tokens: of the tables' definitions at most, as estimated.
         repair: allow one more call for a reply that cannot be read.
     """
 
@@ -87,11 +86,10 @@ class SelectWriter:
         backend: Backend,
         encode: Encode | None = None,
         *,
-        tokens: int = TOKENS,
         repair: bool = False,
     ) -> None:
         self.sets, self.backend, self.encode = sets, backend, encode
-        self.tokens, self.repair = tokens, repair
+        self.repair = repair
         self.selects = Selects(sets.kg, sets)
         self.relational = self.selects.relational
 
@@ -110,7 +108,7 @@ class SelectWriter:
         columns = sum(len(table.columns) for table in self.relational.tables)
         wanted, notes = [], []
         for (text, question_id), mentions in zip(questions, links, strict=True):
-            tables = self.relational.projected(text, self.encode, tokens=self.tokens)
+            tables = self.relational.projected(text, self.encode, tokens=TOKENS)
             lines = "\n".join(table.definition() for table in tables).split("\n")
             names = self._names(text, mentions, tables)
             values = functools.partial(self._values, text, mentions)

@@ -17,7 +17,6 @@ import numpy as np
 from jaxkg.adjudicate.backend import Backend
 from jaxkg.adjudicate.calls.refinement import Unrefined, choose_patterns
 from jaxkg.answer import Answer
-from jaxkg.candidates import Revisit
 from jaxkg.deadline import check
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import KnowledgeGraph, Linker, Topics
@@ -66,6 +65,7 @@ class PathHD(PathAnswering[Schemas]):
 
     name = "pathhd"
     stage = "retrieve"
+    learnt = "planner"
 
     kg: KnowledgeGraph
     tensors: TensorGraph
@@ -162,12 +162,6 @@ class PathHD(PathAnswering[Schemas]):
             calibration=calibration or Calibration.weighted(settings),
             refiner=refiner if settings.refine else None,
         )
-
-    @property
-    def revisit(self) -> Revisit:
-        """The rule in force."""
-        trained = None if self.planner is None else self.planner.about.get("revisit")
-        return self.settings.revisit or trained or "topic"
 
     @property
     def single_paths(self) -> int | None:

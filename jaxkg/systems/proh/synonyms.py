@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 import jax
@@ -31,7 +32,6 @@ def near_names(
     *,
     threshold: float,
     block_rows: int = 4096,
-    on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """All pairs of rows with cosine >= threshold.
 
@@ -41,7 +41,6 @@ def near_names(
         vectors: [N, D] float32 of length 1.
         threshold: tau.
         block_rows: rows of a block.
-        on_progress: told blocks done and in all.
 
     Returns:
         [P, 2] int64 pairs, the smaller row first, ascending; [P] float32 cosines.
@@ -57,8 +56,7 @@ def near_names(
     ]
     capacities = Capacities((1024, 4096))
     rows, scores = [], []
-    work = [(i, j) for i in range(blocks) for j in range(i, blocks)]
-    for done, (i, j) in enumerate(work, start=1):
+    for i, j in itertools.combinations_with_replacement(range(blocks), 2):
         pair_up = functools.partial(_pairs, table[i], table[j], threshold=threshold)
         pairs = rerun(lambda slots, run=pair_up: run(capacities=slots), capacities)
         first, second, cosine, _, overflow = jax.device_get(pairs)
@@ -72,8 +70,6 @@ def near_names(
         keep = (pair[:, 0] < pair[:, 1]) & (pair[:, 1] < count)
         rows.append(pair[keep])
         scores.append(cosine[there][keep])
-        if on_progress:
-            on_progress(done, len(work))
     pairs, cosines = np.concatenate(rows), np.concatenate(scores)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     return pairs[order], cosines[order]
@@ -86,7 +82,6 @@ def with_synonyms(
     threshold: float = ALIKE,
     confirm: float | Backend | None = None,
     largest: int = 50,
-    on_progress: Callable[[int, int], None] | None = None,
     on_left_out: Callable[[str], None] | None = None,
 ) -> KnowledgeHypergraph:
     """The hypergraph with a synonym hyperedge for every confirmed group of near names.
@@ -98,13 +93,12 @@ def with_synonyms(
         confirm: a stricter least cosine, or a language model that is shown each group; None takes
             the groups as they are.
         largest: bigger groups are left out.
-        on_progress: told blocks done and in all.
         on_left_out: told, in a sentence, where groups were too big, or a prompt was cut.
 
     Reference: PRoH, Section 4.1.
     """
     vectors = encode(graph.entity_names.tolist())
-    pairs, cosine = near_names(vectors, threshold=threshold, on_progress=on_progress)
+    pairs, cosine = near_names(vectors, threshold=threshold)
     if isinstance(confirm, float | int):
         pairs = pairs[cosine >= confirm]
     groups = components(pairs, graph.num_entities)

@@ -309,8 +309,6 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
     for place, word in enumerate(folded[:12]):
         if word not in ASKS and word not in ("how", "wie"):
             continue
-        if word == "was" and place:
-            continue
         after = place + 1
         if word in ("how", "wie"):
             if folded[after : after + 1] not in (["many"], ["viele"]):
@@ -338,12 +336,7 @@ def asked_for(folded: list[str]) -> tuple[str, tuple[int, ...]]:
         return "person", ()
     if first is None:
         return "", ()
-    last = first + 1
-    if any(word in ASKS for word in folded[:12]):  # "the board games of which", as one noun
-        while last < len(folded) and folded[last] not in STOP:
-            last += 1
-    noun = tuple(range(first, last))
-    return "date" if folded[first] in _DATES else "", noun
+    return "date" if folded[first] in _DATES else "", (first,)
 
 
 def is_plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
@@ -352,7 +345,7 @@ def is_plural(folded: list[str], noun: tuple[int, ...]) -> bool | None:
         if word in ("are", "were", "sind", "waren", "all", "alle"):
             return True
         if word in ("is", "was", "ist", "war", "has", "hat") and folded[0] not in AUXILIARY:
-            return None if word == "was" and folded[0] == "was" else False
+            return False
     if noun:
         last = folded[noun[-1]]
         return singular(last) != last

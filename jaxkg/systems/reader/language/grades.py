@@ -142,7 +142,7 @@ def read_grades(
                 used.add(place - 1)
             continue
         else:
-            compares = bool(COMPARATIVE.search(word)) and word != "largest"
+            compares = bool(COMPARATIVE.search(word))
         if word in ("longest", "longer") and (
             after in _LASTING or not _BEEN.isdisjoint(folded[:place])
         ):

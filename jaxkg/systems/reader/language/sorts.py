@@ -236,9 +236,10 @@ def _words(
     if len(some) > 1:
         names: Counter[str] = Counter()
         for row in some:
-            parts = {singular(w) for w in split_words(kg.name(row)).folded}
             tag = re.search(r"(?:^|[/#:])([A-Za-z]{3,})[/_:#-]?\w*\d\w*$", kg.entity_ids[row])
-            names.update(parts | ({tag[1].lower()} if tag else set()))
+            parts = [singular(w) for w in split_words(kg.name(row)).folded]
+            # Each word once, in its order: of words as common the first is kept.
+            names.update(list(dict.fromkeys([*parts, *([tag[1].lower()] if tag else [])])))
         told.update({w: 3 for w, n in names.items() if n >= _SHARED * len(some) and _says(w)})
     heads: Counter[str] = Counter()
     named: set[str] = set()

@@ -215,12 +215,10 @@ class Vocabulary:
     def is_value(self) -> np.ndarray:
         """[N] bool: entities that are but numbers or dates at the end of a relation."""
         mask = np.zeros(self.kg.num_entities, bool)
-        for code, relation in enumerate(self.relations):
-            if relation.tails != "thing":
-                mask[self.kg.triples[self.kg.rows_of(code), 2]] = True
-        for code, relation in enumerate(self.relations):
-            if relation.tails == "thing":
-                mask[self.kg.triples[self.kg.rows_of(code), 2]] = False
+        for are_values in (True, False):
+            for code, relation in enumerate(self.relations):
+                if (relation.tails != "thing") == are_values:
+                    mask[self.kg.triples[self.kg.rows_of(code), 2]] = are_values
         return mask
 
     @functools.cached_property

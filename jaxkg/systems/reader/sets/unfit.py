@@ -256,21 +256,21 @@ def _is_other_row(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
 
 def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
     """Whether a reading leaves out what the question says beyond doubt."""
-    if asked.cues.plainly and best.result not in ("yes", "no"):
-        return True
-    if _affirmed(asked, best) or _has_the_denied(asked, best, find):
-        return True
-    if _is_of_another_sort(asked, best, find):
-        return True
-    if _is_no_person(asked, best, find) or _leaves_out_a_name(asked, best, find):
-        return True
-    if _leaves_out_a_number(asked, best, find) or _lists_for_a_count(asked, best, find):
-        return True
-    if _counts_for_a_unit(asked, best) or _is_no_day(asked, best, find):
-        return True
-    if _values_for_things(asked, best, find):
-        return True
-    return _addends_for_a_sum(asked, best, find) or _largest_for_the_most(asked, best, find)
+    return (
+        (asked.cues.plainly and best.result not in ("yes", "no"))
+        or _affirmed(asked, best)
+        or _has_the_denied(asked, best, find)
+        or _is_of_another_sort(asked, best, find)
+        or _is_no_person(asked, best, find)
+        or _leaves_out_a_name(asked, best, find)
+        or _leaves_out_a_number(asked, best, find)
+        or _lists_for_a_count(asked, best, find)
+        or _counts_for_a_unit(asked, best)
+        or _is_no_day(asked, best, find)
+        or _values_for_things(asked, best, find)
+        or _addends_for_a_sum(asked, best, find)
+        or _largest_for_the_most(asked, best, find)
+    )
 
 
 def _affirmed(asked: Asked, best: Candidate) -> bool:

@@ -18,10 +18,8 @@ _LINKS = ("", "s", "n", "en", "es", "er", "e")
 
 @functools.cache
 def _known() -> dict[str, str]:
-    found: dict[str, str] = {}
-    for word, english in heads("german.glossary").items():
-        found.setdefault(stem(word), english)
-    return found
+    glossary = reversed(heads("german.glossary").items())  # of two with one stem the first counts
+    return {stem(word): english for word, english in glossary}
 
 
 def _plain(word: str) -> str:
