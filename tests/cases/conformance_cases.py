@@ -271,7 +271,7 @@ CASES: dict[str, Case] = {
         lambda key: planner.init_planner(3, hops=HOPS, width=DIM, buckets=BUCKETS, key=key),
         lambda s: (jax.random.key(s),),
     ),
-    "score.planner.bag": Case(planner.bag, lambda s: (weights(s), words(s, 3))),
+    "score.planner.bag": Case(planner.bag, lambda s: (weights(s).ngram, words(s, 3))),
     "score.planner.label_vectors": Case(
         planner.label_vectors, lambda s: (weights(s), words(s, CODES // 2))
     ),

@@ -202,7 +202,7 @@ def files_of(folder: Path, encoding: str) -> tuple[list[tuple[Path, Choice]], li
     together = [pair for pair in together if pair[0].name not in others]
     others += [entry.name for entry, _ in perhaps]
     kinds = {choice.format.name for _, choice in perhaps}
-    if perhaps and not together and kinds <= {*delimited_format.DELIMITED}:
+    if perhaps and not together and kinds <= {"tsv", "csv"}:
         # The splits of a benchmark: train.txt, valid.txt; tables whose names say nothing.
         return perhaps, sorted({*others} - {entry.name for entry, _ in perhaps})
     known = {entry.name for entry, _ in together}

@@ -182,7 +182,8 @@ def measure(value: dict[str, Any]) -> dict[str, str]:
     unit, size = parts.pop("unit", None), parts.pop("value", None)
     (kind, name), *more = parts.items() or [("", None)]
     texts = isinstance(unit, str) and isinstance(name, str) and isinstance(size, str | int | float)
-    return {"key": name, "value": f"{size} {unit}"} if texts and kind in _KINDS and not more else {}
+    whole = texts and kind in _KINDS and not more
+    return {"key": str(name), "value": f"{size} {unit}"} if whole else {}
 
 
 _KINDS = ("system", "type", "kind", "label", "rel")

@@ -6,26 +6,25 @@ import dataclasses
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from jaxkg.cached import cached_method
 from jaxkg.codes import inverse_code
 from jaxkg.kg import KnowledgeGraph
-from jaxkg.kg.files.tables.keys import KEY, NAMES
 from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
 from jaxkg.readings.labels import TYPE_LABELS
+from jaxkg.systems.reader.language.callers import callers
 from jaxkg.systems.reader.language.class_words import (
     classes_below,
     role_of,
     says_kind,
     wider_codes,
 )
-from jaxkg.systems.reader.language.elsewhere import Elsewhere
 from jaxkg.systems.reader.language.names import relation_wordings, spelt_out
 from jaxkg.systems.reader.language.sorts import ROLES, Sort, general_sort, inferred_sorts
 from jaxkg.words import is_blank, relation_words, singular
@@ -50,8 +49,7 @@ _TABLES = 20
 """Classes up to which those who have a relation are parted by them."""
 _OF_CLASS = 0.9
 """Share of a relation's heads that are of the class with which its label begins."""
-_CALLED, _CALLS = 3, 0.9
-"""Things that a name or a key calls, and how many of its values call one alone, at least."""
+_PLAIN = ("", "thing")
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
 
@@ -231,22 +229,10 @@ class Vocabulary:
 
     @functools.cached_property
     def callers(self) -> dict[int, int]:
-        """Names and keys of things that nothing else bears, where others of their class have such,
-        too, each with its thing: the key of an issue."""
-        called: dict[int, int] = {}
-        for code, relation in enumerate(self.relations):
-            last = {wording.lower().split()[-1] for wording in relation.wordings}
-            if relation.role or relation.tails != "thing" or last.isdisjoint((*NAMES, *KEY)):
-                continue
-            heads, _, tails = self.kg.triples[self.kg.rows_of(code)].T
-            kinds = np.array([(*self.kinds_of(head), -1)[0] for head in heads.tolist()])
-            once = self.degree[tails] == 1
-            for kind in np.unique(kinds).tolist():
-                of = kinds == kind
-                if of.sum() >= _CALLED and once[of].mean() >= _CALLS:
-                    pairs = zip(tails[of & once].tolist(), heads[of & once].tolist())
-                    called.update(pairs)
-        return called
+        """See `jaxkg.systems.reader.language.callers.callers`."""
+        ordinary = [c for c, one in enumerate(self.relations) if (one.role, one.tails) == _PLAIN]
+        labels = {code: self.relations[code].wordings for code in ordinary}
+        return callers(self.kg, labels, self.degree, self.kinds_of)
 
     @functools.cached_property
     def degree(self) -> np.ndarray:
@@ -508,6 +494,100 @@ class Vocabulary:
         """[K] entities that a relation code leaves, ascending."""
         back, relation = divmod(code, self.kg.num_relations)
         return distinct(self.kg.triples[self.kg.rows_of(relation), 2 if back else 0])
+
+
+class Elsewhere:
+    """A sample's vocabulary in the numbers of a part; what the sample has nothing of it leaves out.
+
+    A part alone misleads: its three persons may all have a spouse, one of its titles be a number.
+
+    Args:
+        kg: the part.
+        told: the vocabulary of the sample.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, told: Vocabulary) -> None:
+        self.told, self._kg = told, kg
+        sampled = told.kg
+        there = {name: row for row, name in enumerate(sampled.relations)}
+        self.row = {at: there[name] for at, name in enumerate(kg.relations) if name in there}
+        """Relations of the part as the sample numbers them."""
+        self._here = {
+            row + back * sampled.num_relations: at + back * kg.num_relations
+            for at, row in self.row.items()
+            for back in (0, 1)
+        }
+        """Relation codes of the part by those of the sample."""
+        self._there = {code: other for other, code in self._here.items()}
+
+    def kinds(self) -> dict[str, str | None]:
+        """Of values, see `jaxkg.kg.queries.values.Values`."""
+        known = self.told.values.relation_kinds
+        return {self._kg.relations[at]: known.get(self._kg.relations[at]) for at in self.row}
+
+    def units(self) -> dict[str, tuple[str, ...]]:
+        """Of numbers, likewise."""
+        known = self.told.values.units
+        return {name: known[name] for name in self.kinds() if name in known}
+
+    def symmetric(self, own: set[int]) -> set[int]:
+        """Relations that hold both ways.
+
+        Args:
+            own: what the part takes for such.
+        """
+        told = {at for at, row in self.row.items() if row in self.told.symmetric}
+        return told | (own - self.row.keys())
+
+    def functional(self, code: int) -> bool | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        there = self._there.get(code)
+        return None if there is None else self.told.functional(there)
+
+    def class_words(self, kind: int) -> tuple[str, ...] | None:
+        """See `Vocabulary`; None where the sample does not tell."""
+        for row in self.told.kg.entity_ids.rows(self._kg.entity_ids[kind]):
+            if row in self.told.classes:
+                return self.told.class_words(row)
+        return None
+
+    def had(self, kind: int, sort: Sort | None) -> dict[int, float] | None:
+        """See `Vocabulary`; None where the sample does not tell.
+
+        Args:
+            kind: class of the part.
+            sort: that it is, where it is one.
+        """
+        if sort is not None:
+            rows = [k for k, other in self.told.sorts.items() if other.names == sort.names]
+        else:
+            rows = self.told.kg.entity_ids.rows(self._kg.entity_ids[kind])
+        for row in rows:
+            if row in self.told.classes:
+                shares = self.told.had(row).items()
+                return {self._here[code]: share for code, share in shares if code in self._here}
+        return None
+
+    def sorts(self, domain: Callable[[int], np.ndarray]) -> list[Sort]:
+        """The sample's sorts, with those of the part that are of them.
+
+        Args:
+            domain: entities that a relation code leaves.
+        """
+
+        def here(codes: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(self._here[code] for code in codes if code in self._here)
+
+        found = []
+        for sort in self.told.sorts.values():
+            every = here(sort.every)
+            if not every:  # most of a large schema are not here
+                continue
+            members = distinct(np.concatenate(list(map(domain, every))))
+            if len(members):
+                codes = here(sort.codes) or every
+                found.append(dataclasses.replace(sort, codes=codes, members=members, every=every))
+        return found
 
 
 @functools.lru_cache(maxsize=2)
