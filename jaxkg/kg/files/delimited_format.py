@@ -33,6 +33,8 @@ from jaxkg.kg.files.textfile import suffix_of
 from jaxkg.kg.queries.columns import is_value
 
 DELIMITED = ("tsv", "csv", "metaqa")
+_NOTES = 2
+"""Lines below a table that may be notes."""
 _ENOUGH = 20
 """Rows from which on no triples are that have no head and no relation twice."""
 
@@ -109,26 +111,35 @@ def _lines_with(separator: str, but: str = "") -> Callable[[Head], Sniff]:
             return NO
         even = len(below) > 2 and all(item.count(separator) == count for item in below[:-1])
         reason = f"its first line has {count} times {separator!r}"
-        return Sniff(0.6 if even and _names_columns(line.split(separator)) else 0.5, reason)
+        tabular = even and count > 2 and _names_columns(line.split(separator))
+        return Sniff(0.6 if tabular else 0.5, reason)
 
     return sniff
 
 
 def _names_columns(cells: list[str]) -> bool:
-    """Whether cells, more than three, are names of columns: each another one, and no value."""
+    """Whether cells are names of columns: each another one, and no value."""
     named = all(map(str.strip, cells)) and not any(map(is_value, cells))
-    return named and len(set(cells)) == len(cells) > 3
+    return named and len(set(cells)) == len(cells)
 
 
 def _evenly_parted(head: Head) -> Sniff:
-    """Whether three lines or more have as many commas, or semicolons, as each other."""
+    """Whether three lines or more have as many commas, or semicolons, as each other, but for notes
+    below."""
     lines = [line for line in head.lines[:20] if line[0] != "#"]
     lines = lines if head.is_whole else lines[:-1]
     for separator in ",;":
-        counts = {line.count(separator) for line in lines}
-        if len(lines) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in lines[0]:
-            score = 0.6 if _names_columns(lines[0].split(separator)) else 0.4
-            return Sniff(score, f"each line has {min(counts)} times {separator!r}")
+        told = list(lines)
+        while len(told) > max(_NOTES, len(lines) - _NOTES) and (
+            told[-1].count(separator) != told[0].count(separator)
+        ):
+            told.pop()
+        counts = {line.count(separator) for line in told}
+        if len(told) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in told[0]:
+            cells = told[0].split(separator)
+            tabular = _names_columns(cells) and (separator == ";" or len(cells) > 3)
+            reason = f"each line has {min(counts)} times {separator!r}"
+            return Sniff(0.6 if tabular else 0.4, reason)
     return NO
 
 

@@ -16,6 +16,7 @@ from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.foreign import (
     cypher,
     dot,
+    fixed_width,
     gedcom,
     graphrag,
     key_lines,
@@ -40,8 +41,7 @@ from jaxkg.kg.mapping import MAPPING
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
     *(spdx, cypher, dot, networks, vault, known_tables, key_lines, references, graphrag, sql_dump),
-    molecules,
-    *(documents, pages),
+    *(molecules, fixed_width, documents, pages),
 )
 """A module a format, or some that are read alike."""
 

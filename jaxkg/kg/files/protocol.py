@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -249,7 +249,7 @@ class Intake:
         self.format = format
         self.tables: list[TakenTable] = []
         self.edges: list[Edges] = []
-        self.beside: Collection[str] | None = None
+        self.beside: Set[str] | None = None
         self.titled = self.has_cells = False
         self.within: set[str] = set()
         self.aside: set[str] = set()

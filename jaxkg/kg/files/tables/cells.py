@@ -6,7 +6,7 @@ import datetime
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from jaxkg.kg.encode import TripleEncoder
@@ -274,20 +274,23 @@ def choices(cell: str) -> dict[str, str]:
 
 
 def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenTable]) -> str:
-    """Put what codes mean in their places, in tables whose columns are the rows of a codebook, and
-    know the columns by its questions, too.
+    """Put what codes mean in their places, in tables whose columns the rows of a codebook are, or
+    name, and know the columns by its questions or descriptions, too.
 
     Returns:
-        Which columns were decoded, in words; "" where none was.
+        Which columns were decoded or described, in words; "" where none was.
     """
     readings, relations = [], {*encoder.relations}
-    for book in tables:
-        for table in tables if len(relations & book.rows) >= _FEWEST else ():
+    for book in tables if len(tables) > 1 else ():
+        shown = {row: {names.display[row]} for row in book.rows if row in names.display}
+        said = {"name": shown, **encoder.said(book.first, book.last)}
+        entries = _entries(said, book, relations)
+        told_of = {column for cells in entries.values() for column in cells}
+        for table in tables if len(told_of) >= _FEWEST else ():
             tails = dict(encoder.tails(table.first, table.last)) if table is not book else {}
-            columns = {column for column in tails if column in book.rows}
+            columns = told_of & tails.keys()
             if len(columns) < _FEWEST or 2 * len(columns) < len(tails):
                 continue
-            entries = encoder.said(book.first, book.last)
             meanings = _meanings(entries, columns)
             parts = {
                 (column, code): [meaning[code]]
@@ -298,14 +301,45 @@ def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenT
             if parts:
                 encoder.split(parts, table.first, table.last)
                 readings.append(f"codes of {', '.join(meanings)} read by {book.title!r}")
-            for label, cells in entries.items():
-                if _LABELS.isdisjoint(relation_words(label).lower().split()):
-                    continue
-                for column in columns & cells.keys():
-                    [text, *others] = cells[column]
-                    if not others and not choices(text):
-                        names.relations.setdefault(column, [column, text])
-    return "; ".join(readings)
+            described = dict(_described(entries, columns))
+            for column, text in described.items():
+                names.relations.setdefault(column, [column, text])
+            if described:
+                readings.append(f"{len(described)} columns described by {book.title!r}")
+    return "; ".join(dict.fromkeys(readings))
+
+
+def _entries(
+    said: Mapping[str, Mapping[str, Set[str]]], book: TakenTable, relations: Set[str]
+) -> dict[str, dict[str, Set[str]]]:
+    """What each column of a codebook says of columns of other tables, which its rows are, or which
+    one of its columns names."""
+    rows = {row: row for row in book.rows & relations}
+    for cells in said.values() if len(rows) < _FEWEST else ():
+        named = {text: row for row, texts in cells.items() for text in texts & relations}
+        rows = max(rows, named, key=len)
+    return {
+        label: {column: cells[row] for column, row in rows.items() if row in cells}
+        for label, cells in said.items()
+    }
+
+
+def _described(
+    entries: Mapping[str, Mapping[str, Set[str]]], columns: Set[str]
+) -> Iterator[tuple[str, str]]:
+    """Each column with the one text that asks for, or describes, it: in a column of questions, else
+    in the one of texts of several words, each another."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for label, cells in entries.items():
+        pairs = [(column, next(iter(cells[column]))) for column in sorted(columns & cells.keys())
+                 if len(cells[column]) == 1]  # fmt: skip
+        pairs = [(column, text) for column, text in pairs if not choices(text)]
+        asks = not _LABELS.isdisjoint(relation_words(label).lower().split())
+        texts = [text for _, text in pairs]
+        wordy = 2 * sum(" " in text.strip() for text in texts) > len(columns)
+        if asks or (wordy and len({*texts}) == len(texts)):
+            found.setdefault("asks" if asks else "describes", pairs)
+    yield from found.get("asks", found.get("describes", []))
 
 
 def _meanings(

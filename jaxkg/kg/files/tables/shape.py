@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from jaxkg.kg.files.delimited import (
@@ -92,13 +92,20 @@ def is_header(words: Sequence[str]) -> bool:
     return (names[0] in _KEYS or keyed or full_name(words) is not None) and not triples
 
 
-def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:
-    """Whether the first of some rows names columns as those of other files are named.
+_FEWEST = 3
+"""Columns of other files that rows tell of, at least."""
+
+
+def heads_rows(rows: Sequence[Sequence[str]], others: Set[str]) -> bool:
+    """Whether the first of some rows names columns as those of other files are named, or the others
+    tell of such columns.
 
     Args:
         others: names of their columns, without case.
 
     >>> heads_rows([["Play", "Role"], ["Lear", "Cordelia"]], {"play", "venue"})
+    True
+    >>> heads_rows([["Key", "Unit"], ["TMK", "C"], ["RSK", "mm"], ["NM", ""]], {"tmk", "rsk", "nm"})
     True
     >>> heads_rows([["Lear", "has part"], ["Lear", "is by"]], {"lear"})
     False
@@ -107,7 +114,8 @@ def heads_rows(rows: Sequence[Sequence[str]], others: Collection[str]) -> bool:
     if not _names_columns(names) or header_columns(names) is not None:
         return False
     below = [{row[at].casefold() for row in rows[1:] if at < len(row)} for at in range(len(names))]
-    return any(
+    told = len(below[0] & others) >= _FEWEST and not any(map(_is_number, below[0] & others))
+    return told or any(
         name in others and name not in cells and not _is_number(name)
         for name, cells in zip(names, below)
     )

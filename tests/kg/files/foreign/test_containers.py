@@ -1,4 +1,4 @@
-"""Standards that wrap each value several times; molecules; texts in a folder that are tables."""
+"""Standards that wrap each value several times; molecules; texts that are tables."""
 
 import json
 
@@ -100,3 +100,42 @@ def test_texts_of_a_folder_may_be_tables(tmp_path):
     graph = read_graph(tmp_path, on_reading=heard.append)
     assert graph.num_triples == 40
     assert "left out: about.txt" in heard[0]
+
+
+FIXED = """
+Stations_id Height Name               State
+----------- ------ ------------------ ------------
+01358         1213 Fichtelberg        Saxony
+03032           26 List on Sylt       Schleswig
+"""
+PRINTED = """
+ station | day        | warmth
+---------+------------+--------
+ 1358    | 2024-01-01 |   -3.3
+ 1358    | 2024-01-02 |   -3.0
+ 3032    | 2024-01-01 |    5.4
+(3 rows)
+"""
+
+
+def test_columns_may_be_as_wide_as_dashes_below_their_headers(tmp_path):
+    (tmp_path / "stations.txt").write_text(FIXED.lstrip())
+    facts = named_facts(read_graph(tmp_path / "stations.txt"))
+    assert {("Fichtelberg", "Height", "1213"), ("List on Sylt", "State", "Schleswig")} <= facts
+    (tmp_path / "days.txt").write_text(PRINTED.lstrip("\n"))
+    tails = [tail for _, _, tail in named_facts(read_graph(tmp_path / "days.txt"))]
+    assert {"-3.3", "5.4", "2024-01-02"} <= {*tails}
+    assert "(3 rows)" not in tails
+
+
+def test_a_table_that_describes_columns_names_them(tmp_path):
+    (tmp_path / "keys.csv").write_text(
+        "Parameter,Description,Unit\nTMK,mean temperature,C\nRSK,daily rain,mm\nNM,cloud cover,8\n"
+    )
+    rows = "".join(f"S{at % 3},2024-01-0{at},{at}.5,{at},{9 - at}\n" for at in range(1, 9))
+    (tmp_path / "days.csv").write_text(f"station,day,TMK,RSK,NM\n{rows}")
+    heard = []
+    graph = read_graph(tmp_path, on_reading=heard.append)
+    assert "3 columns described by 'keys'" in heard[0]
+    labels = {name: graph.relation_names[name] for name in ("TMK", "RSK")}
+    assert labels == {"TMK": ["TMK", "mean temperature"], "RSK": ["RSK", "daily rain"]}
