@@ -129,14 +129,14 @@ def _evenly_parted(head: Head) -> Sniff:
     lines = [line for line in head.lines[:20] if line[0] != "#"]
     lines = lines if head.is_whole else lines[:-1]
     for separator in ",;":
-        told = list(lines)
-        while len(told) > max(_NOTES, len(lines) - _NOTES) and (
-            told[-1].count(separator) != told[0].count(separator)
+        rows = list(lines)
+        while len(rows) > max(_NOTES, len(lines) - _NOTES) and (
+            rows[-1].count(separator) != rows[0].count(separator)
         ):
-            told.pop()
-        counts = {line.count(separator) for line in told}
-        if len(told) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in told[0]:
-            cells = told[0].split(separator)
+            rows.pop()
+        counts = {line.count(separator) for line in rows}
+        if len(rows) > 2 and len(counts) == 1 and min(counts) > 1 and ". " not in rows[0]:
+            cells = rows[0].split(separator)
             tabular = _names_columns(cells) and (separator == ";" or len(cells) > 3)
             reason = f"each line has {min(counts)} times {separator!r}"
             return Sniff(0.6 if tabular else 0.4, reason)

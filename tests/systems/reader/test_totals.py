@@ -5,7 +5,7 @@ from readers import cited, reader_of
 from row_facts import facts_of, table_facts
 
 from jaxkg.cite import check
-from jaxkg.query import Domain, Rows, Total
+from jaxkg.query import Count, Domain, Rows, Total
 from jaxkg.records import Question
 from jaxkg.systems.reader.language.cues import read_cues
 from jaxkg.systems.reader.sets.unfit import contradicted
@@ -217,3 +217,31 @@ def test_what_is_of_another_kind_than_is_asked_for_is_not_answered(question, kin
     assert contradicted(asked, best, reader.readings.find)
     plain = reader.readings.asked(f"What is the {kind} of Sale 1?")
     assert not contradicted(plain, best, reader.readings.find)
+
+
+_SHOWINGS = """
+0|Salt Roads|Mint|388
+1|Salt Roads|Tide|112
+2|Glass Mother|Mint|250
+"""
+
+
+def test_amounts_of_several_rows_are_added_up_where_it_is_asked_how_many():
+    reader = reader_of(table_facts(_SHOWINGS, "film", "venue", "sold"), threshold=0.0)
+    assert cited(reader, "How many tickets were sold for Salt Roads?") == ["500"]
+    assert cited(reader, "How much was sold for Salt Roads?") == ["500"]
+    assert cited(reader, "How much was sold for Glass Mother?") == ["250"]
+
+
+def test_rows_are_not_counted_for_what_nothing_speaks_of():
+    rows = [("mice", "Lotus"), ("flies", "Lotus"), ("dirt", "Lotus"), ("mice", "Owl")]
+    reader = reader_of(facts_of(rows, "violation", "café"))
+    find = reader.readings.find
+    for question, denied in (
+        ("How many seats does Lotus have?", True),
+        ("How many violations does Lotus have?", False),
+    ):
+        asked = reader.readings.asked(question)
+        counts = (one for one in reader.look(question).found if isinstance(one.query, Count))
+        best = next(one for one in counts if len(one.ends) == 3)
+        assert contradicted(asked, best, find) == denied

@@ -47,8 +47,8 @@ def molecules(lines: Iterable[str]) -> Iterator[dict[str, str | list[str]]]:
         if line.strip() == _END:
             if any(map(str.strip, above)):
                 name = {"name": above[0].strip()} if above[0].strip() else {}
-                told = {key: some if some[1:] else some[0] for key, some in said.items() if some}
-                yield {**told, **name} if "name" in told else {**name, **told}
+                texts = {key: text if text[1:] else text[0] for key, text in said.items() if text}
+                yield {**texts, **name} if "name" in texts else {**name, **texts}
             above, said, values = [], {}, None
         elif key := _KEY.fullmatch(line.strip()):
             values = said.setdefault(key[1].strip(), [])

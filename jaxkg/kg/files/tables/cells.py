@@ -329,7 +329,7 @@ def _described(
 ) -> Iterator[tuple[str, str]]:
     """Each column with the one text that asks for, or describes, it: in a column of questions, else
     in the one of texts of several words, each another."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    texts_by_use: dict[str, list[tuple[str, str]]] = {}
     for label, cells in entries.items():
         pairs = [(column, next(iter(cells[column]))) for column in sorted(columns & cells.keys())
                  if len(cells[column]) == 1]  # fmt: skip
@@ -338,8 +338,8 @@ def _described(
         texts = [text for _, text in pairs]
         wordy = 2 * sum(" " in text.strip() for text in texts) > len(columns)
         if asks or (wordy and len({*texts}) == len(texts)):
-            found.setdefault("asks" if asks else "describes", pairs)
-    yield from found.get("asks", found.get("describes", []))
+            texts_by_use.setdefault("asks" if asks else "describes", pairs)
+    yield from texts_by_use.get("asks", texts_by_use.get("describes", []))
 
 
 def _meanings(

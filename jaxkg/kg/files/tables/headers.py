@@ -78,6 +78,24 @@ def full_name(columns: Sequence[str]) -> tuple[str, str] | None:
     return (first, last) if first and last else None
 
 
+def full_names(columns: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Columns of first and of last names of others than the rows, and what these are to them.
+
+    >>> full_names(["Seat", "Member first name", "Member surname"]), full_names(["First name"])
+    ([('member', 1, 2)], [])
+    """
+    labels = [relation_words(column).lower().split() for column in columns]
+    places = {"".join(words): place for place, words in enumerate(labels)}
+    pairs = []
+    for place, words in enumerate(labels):
+        for cut in range(1, len(words)):
+            lasts = (f"{''.join(words[:cut])}{last}" for last in _LAST)
+            last = next((places[word] for word in lasts if word in places), -1)
+            if "".join(words[cut:]) in _FIRST and last >= 0:
+                pairs.append((" ".join(words[:cut]), place, last))
+    return pairs
+
+
 def labels_of(columns: Sequence[str]) -> tuple[tuple[int, int], ...]:
     """Columns of things with those of their labels, as queries for SPARQL's endpoints have them.
 
@@ -156,6 +174,12 @@ def name_column(
     own = [place for place in places if len(words[place]) > 2 and words[place][-1] == NAMES[0]]
     own = [place for place in own if words[place][0] in called]
     surest += sorted(own, key=lambda place: -sum(map(len, cells[place])))  # the long ones first
+    # The first name that tells all rows apart: a seat's, before its county's.
+    apart = [place for place in places if len({*cells[place]}) == len(rows) >= _ROWS_WITH_NAMES]
+    apart = [place for place in apart if len(words[place]) > 1 and words[place][-1] == NAMES[0]]
+    surest += [
+        place for place in apart if not labels[place].replace(" ", "").endswith(_FIRST + _LAST)
+    ]
     if surest:
         return surest[0]
     said = len(columns) > 2 and columns[1].lower().endswith(_SAYS_NAME)

@@ -114,8 +114,8 @@ def heads_rows(rows: Sequence[Sequence[str]], others: Set[str]) -> bool:
     if not _names_columns(names) or header_columns(names) is not None:
         return False
     below = [{row[at].casefold() for row in rows[1:] if at < len(row)} for at in range(len(names))]
-    told = len(below[0] & others) >= _FEWEST and not any(map(_is_number, below[0] & others))
-    return told or any(
+    describes = len(below[0] & others) >= _FEWEST and not any(map(_is_number, below[0] & others))
+    return describes or any(
         name in others and name not in cells and not _is_number(name)
         for name, cells in zip(names, below)
     )

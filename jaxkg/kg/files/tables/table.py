@@ -21,6 +21,7 @@ from jaxkg.kg.files.tables.headers import (
     SORT,
     firm_column,
     full_name,
+    full_names,
     joins,
     key_column,
     kind_of_names,
@@ -228,7 +229,7 @@ def take_table(
         sources: list[str] = []
         labels = {at for _, at in header.labels}
         firm = firm_column([cells for _, cells in rows], header.parts)
-        periods = period_columns(header.columns)
+        periods, others = period_columns(header.columns), full_names(header.columns)
         if header.nameless and (places := other_names_in(header.columns)):
             other_names += [tuple(cells[place] for place in places) for _, cells in rows]
         for number, cells in rows:
@@ -252,6 +253,9 @@ def take_table(
                     heads = [*dict.fromkeys(head for head, *_ in parts)]
             if person := " ".join(filter(None, (cells[place] for place in people))):
                 facts += [(head, "full name", person) for head in heads]
+            for of, *parts in others:
+                if person := " ".join(filter(None, (cells[place] for place in parts))):
+                    facts += [(head, of, person) for head in heads]
             if header.sort:
                 things = [cells[0]] if told_once else heads
                 facts += [(thing, header.sorted_by, header.sort) for thing in things]

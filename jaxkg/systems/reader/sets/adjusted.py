@@ -45,6 +45,7 @@ _EXTENDED = float(np.log(4))
 """By how much a reading counts for less than the table that extends it."""
 _AMOUNTS = frozenset(words("units.amounts"))
 """Words of columns that say how many of something a row is of."""
+_MUCH = ("how much", "wie viel")
 _FEW = 20
 """Rows that are looked at for a name."""
 _ALIKE = 1e-3
@@ -178,7 +179,7 @@ def summed(seen: Seen, find: Candidates, sets: QuerySets) -> Seen:
     """A question's readings, numbers added up where it asks for that; ranked as what they are like,
     for nothing else is known of sums."""
     cues = seen.asked.cues
-    if not (cues.adds or cues.count or _says_sum(cues.words.folded)):
+    if not (cues.adds or cues.count or _says_sum(cues.words.folded) or _asks_much(seen.asked)):
         return seen
     found = [added_up(seen.asked, one, find, sets) for one in seen.found]
     kept = _apart(found, seen.scores)
@@ -329,12 +330,27 @@ def _is_summed(asked: Asked, candidate: Candidate, find: Candidates) -> bool:
     labels = [folded_words(label) for label in find.wordings(code)]
     if asked.cues.count and not all(map(_AMOUNTS.isdisjoint, labels)):
         return True
+    if (asked.cues.count or _asks_much(asked)) and _is_of_rows(candidate, find):
+        return True
     label = aligned(asked, code, find.vocabulary)
     if label.best_lex < SAID:
         return False
     if asked.cues.count:  # a row has "hours", and is a "rating"
         return bool(noun) and any(words[noun[-1]] in label for label in labels)
     return _says_sum(words) and any(map(_says_sum, labels))
+
+
+def _asks_much(asked: Asked) -> bool:
+    """Whether it is asked how much of something there is."""
+    return asked.cues.words.text.lower().startswith(_MUCH)
+
+
+def _is_of_rows(candidate: Candidate, find: Candidates) -> bool:
+    """Whether a reading leads to amounts of several things that lead to a topic, one each."""
+    code, *before = candidate.relations[::-1]
+    back = any(step >= find.kg.num_relations for step in before)
+    several = len(candidate.ends) > 1 and find.vocabulary.functional(code)
+    return candidate.shape == "path" and back and several and bool(candidate.topics)
 
 
 def _says_sum(words: Sequence[str]) -> bool:

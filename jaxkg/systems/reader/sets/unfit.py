@@ -17,13 +17,15 @@ from jaxkg.query import Count, Difference, Rows, Total, Where, children
 from jaxkg.systems.reader.language.grades import Grade
 from jaxkg.systems.reader.language.lexicon.units import UNITS, is_unit
 from jaxkg.systems.reader.sets.adjusted import says_adding
+from jaxkg.systems.reader.sets.alignment import SPEAKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
 from jaxkg.systems.reader.sets.candidates import Candidates
 from jaxkg.systems.reader.sets.direction import inverse_legs, is_crossed, is_dispossessed
 from jaxkg.systems.reader.sets.holding import denied
 from jaxkg.systems.reader.sets.labels import SAID, folded_words
-from jaxkg.systems.reader.sets.quick import aligned
+from jaxkg.systems.reader.sets.quick import aligned, elements
 from jaxkg.systems.reader.words import words
+from jaxkg.words import is_blank
 
 _WHICH_ONES, _TIMES = words("cues.which"), words("cues.times")
 """Words that ask which of several; that say when something is."""
@@ -266,6 +268,7 @@ def contradicted(asked: Asked, best: Candidate, find: Candidates) -> bool:
         or _leaves_out_a_number(asked, best, find)
         or _lists_for_a_count(asked, best, find)
         or _counts_for_a_unit(asked, best)
+        or _counts_the_unknown(asked, best, find)
         or _is_no_day(asked, best, find)
         or _values_for_things(asked, best, find)
         or _addends_for_a_sum(asked, best, find)
@@ -368,6 +371,20 @@ def _counts_for_a_unit(asked: Asked, best: Candidate) -> bool:
     things = any(first in kind.words for kind in asked.classes)
     units = first >= 0 and asked.cues.words.folded[first] in UNITS
     return asked.cues.count and units and not things and isinstance(best.query, Count)
+
+
+def _counts_the_unknown(asked: Asked, best: Candidate, find: Candidates) -> bool:
+    """Whether rows without names are counted of which no word speaks, nor of what leads to them:
+    "how many seats does it have" of the inspections of a café."""
+    noun = [place for place in asked.cues.noun if asked.cues.content[place] >= 1.0]
+    if not (asked.cues.count and noun and isinstance(best.query, Count)):
+        return False
+    if not all(is_blank(find.kg.entity_ids[row]) for row in best.ends[:_FEW].tolist()):
+        return False
+    steps, named, loose = elements(asked, best, find.end_classes(best), find.vocabulary)
+    covers = [asked.named[noun], *(each.cover for each in (*steps, *named, *loose))]
+    names = {place for each in (*asked.classes, *asked.mentions) for place in each.words}
+    return names.isdisjoint(noun) and all(cover.max(initial=0.0) < SPEAKS for cover in covers)
 
 
 def _are_whole(best: Candidate, find: Candidates) -> bool:

@@ -619,3 +619,15 @@ def test_labels_without_the_things_that_they_are_of_are_these(read):
     graph = read(text, "ships.csv", format="table")
     assert ("http://x.org/Q1", "builder", "Colin") in facts(graph)
     assert graph.name(graph.entity("http://x.org/Q1")) == "Fram"
+
+
+def test_a_name_beside_an_id_calls_rows_and_persons_have_one_name(read):
+    rows = "".join(
+        f"E1400{n:04d},Seat {'ABCDEFGH'[n]}ton,Kent,Ann,Lee{'abcdefgh'[n]},{n}\n" for n in range(8)
+    )
+    header = "ONS ID,Constituency name,County name,Member first name,Member surname,Majority\n"
+    graph = read(header + rows, "seats.csv", format="table")
+    assert graph.name(graph.entity("E14000001")) == "Seat Bton"
+    assert ("Seat Bton", "member", "Ann Leeb") in {
+        (graph.name(graph.entity(head)), *rest) for head, *rest in facts(graph)
+    }
