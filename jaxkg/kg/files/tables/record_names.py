@@ -264,7 +264,7 @@ def shown_name(
     words = (word for word in (*common, *SHOWN, *own) if word in names and word != "title")
     name = (
         "value"
-        if record.keys() - {SORT[1]} == {key, "value"} and key.lower() in IDS
+        if record.keys() - {SORT[1]} == {key, "value"} <= {*texts} and key.lower() in IDS
         else names.get(next(words, ""), "")
     )
     if folded(name).endswith("name") and _shortens(record[name], record.get("title")):

@@ -139,3 +139,13 @@ def test_a_table_that_describes_columns_names_them(tmp_path):
     assert "3 columns described by 'keys'" in heard[0]
     labels = {name: graph.relation_names[name] for name in ("TMK", "RSK")}
     assert labels == {"TMK": ["TMK", "mean temperature"], "RSK": ["RSK", "daily rain"]}
+
+
+def test_a_field_of_its_own_may_hold_nothing(tmp_path):
+    tickets = [
+        {"id": at, "subject": text, "custom_fields": [{"id": 360, "value": value}]}
+        for at, text, value in ((7, "Late parcel", "ios"), (8, "Wrong size", None))
+    ]
+    (tmp_path / "tickets.json").write_text(json.dumps({"tickets": tickets, "count": 2}))
+    names = {head for head, *_ in named_facts(read_graph(tmp_path / "tickets.json"))}
+    assert {"7", "8"} <= names
