@@ -34,8 +34,8 @@ _AFTER = re.compile(
 )
 """What may follow a name or a label in a sentence."""
 _BEFORE = re.compile(
-    r"(?:the|its|their|an?|any|all|every\w*|anything|some\w*|things?|what|either|another|other|it|nothing|"
-    r"how|are|is|in|not|exactly|just|more|less|before|after|no|at|true|false|of|by|"
+    r"(?:the|its|their|an?|any|all|every\w*|anything|some\w*|things?|what|either|another|other|it|"
+    r"nothing|how|are|is|in|not|exactly|just|more|less|before|after|no|at|true|false|of|by|"
     r"backwards)(?: |$)"
 )
 """What a name that stands bare does not begin with."""

@@ -399,10 +399,8 @@ def _head(speaker: Speaker, node: Where | Match, single: bool) -> tuple[str, boo
     """What a condition is said of, and whether it is the first."""
     counts = isinstance(node, Where) and node.by == "count"
     if of_domain(node.source, node.path) and not counts and speaker.path(node.path):
-        return (
-            f"{'any' if single else 'every'}{noun_of(speaker, node.source, ' {}')}",
-            True,
-        )
+        noun = noun_of(speaker, node.source, " {}")
+        return f"{'any' if single else 'every'}{noun}", True
     source = _conditioned(speaker, node.source, single)
     return source or (f"[{speaker.phrase(node.source).text}]", True)
 

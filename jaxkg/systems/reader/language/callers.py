@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,25 +17,33 @@ def callers(
     kg: KnowledgeGraph,
     labels: Mapping[int, Sequence[str]],
     degree: np.ndarray,
-    kinds_of: Callable[[int], Sequence[int]],
-) -> dict[int, int]:
+    type_codes: Sequence[int],
+) -> tuple[np.ndarray, np.ndarray]:
     """Names and keys of things that nothing else bears, each with its thing: the key of an issue.
 
     Args:
         kg: the graph.
         labels: of relations that lead to things, by their codes.
         degree: [N] facts of each entity.
-        kinds_of: gives the classes of an entity; those of one class nearly all have such a name.
+        type_codes: of relations to classes; things of one class nearly all have such a name.
+
+    Returns:
+        [K] entities that are names or keys, ascending; [K] entities that these call.
     """
-    called: dict[int, int] = {}
+    kinds = np.full(kg.num_entities, -1)
+    for code in type_codes:
+        heads, _, tails = kg.triples[kg.rows_of(code)].T
+        kinds[heads] = tails
+    found = [np.zeros((0, 2), np.int64)]
     for code, wordings in labels.items():
         if {wording.lower().split()[-1] for wording in wordings}.isdisjoint((*NAMES, *KEY)):
             continue
-        heads, _, tails = kg.triples[kg.rows_of(code)].T
-        kinds = np.array([(*kinds_of(head), -1)[0] for head in heads.tolist()])
-        once = degree[tails] == 1
-        for kind in np.unique(kinds).tolist():
-            of = kinds == kind
+        pairs = np.asarray(kg.triples[kg.rows_of(code)][:, ::-2], np.int64)
+        once = degree[pairs[:, 0]] == 1
+        for kind in np.unique(kinds[pairs[:, 1]]):
+            of = kinds[pairs[:, 1]] == kind
             if of.sum() >= _CALLED and once[of].mean() >= _CALLS:
-                called.update(zip(tails[of & once].tolist(), heads[of & once].tolist()))
-    return called
+                found.append(pairs[of & once])
+    every = np.concatenate(found)
+    names, bearers = every[np.argsort(every[:, 0], kind="stable")].T
+    return names, bearers

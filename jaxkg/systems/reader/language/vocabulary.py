@@ -49,7 +49,6 @@ _TABLES = 20
 """Classes up to which those who have a relation are parted by them."""
 _OF_CLASS = 0.9
 """Share of a relation's heads that are of the class with which its label begins."""
-_PLAIN = ("", "thing")
 _SAMPLE = 400
 """Ends of a relation that are looked at to tell what they are."""
 
@@ -228,11 +227,13 @@ class Vocabulary:
         return (named > 0) & (named == self.degree)
 
     @functools.cached_property
-    def callers(self) -> dict[int, int]:
+    def callers(self) -> tuple[np.ndarray, np.ndarray]:
         """See `jaxkg.systems.reader.language.callers.callers`."""
-        ordinary = [c for c, one in enumerate(self.relations) if (one.role, one.tails) == _PLAIN]
-        labels = {code: self.relations[code].wordings for code in ordinary}
-        return callers(self.kg, labels, self.degree, self.kinds_of)
+        things = (
+            c for c, one in enumerate(self.relations) if not one.role and one.tails == "thing"
+        )
+        labels = {code: self.relations[code].wordings for code in things}
+        return callers(self.kg, labels, self.degree, self.type_codes)
 
     @functools.cached_property
     def degree(self) -> np.ndarray:
@@ -322,8 +323,10 @@ class Vocabulary:
         found = [(name, int(row), False) for name, row in zip(every, rows)]
         others = self.kg.aliases.names
         found += [(others[row], int(owners[row]), True) for row in aliases]
-        there = self.callers.keys() & set(rows)
-        found += [(self.kg.name(row), self.callers[row], True) for row in sorted(there)]
+        callers, bearers = self.callers
+        there = np.isin(callers, np.asarray(rows, np.int64))
+        pairs = zip(callers[there].tolist(), bearers[there].tolist())
+        found += [(self.kg.name(caller), bearer, True) for caller, bearer in pairs]
         for code in self.alias_codes:
             if len(rows) == self.kg.num_entities:
                 pairs = self.kg.triples[self.kg.rows_of(code)][:, ::2].tolist()

@@ -28,7 +28,8 @@ _COUNTED = 100
 """Numbers that may be said of how many there are."""
 _OPEN = 12
 """Relations, the nearest to the words, of which everything that has them is looked at."""
-_LARGEST = 200_000
+LARGEST = 200_000
+"""Entities of a set that is put in order, or whose values are compared, at most."""
 _LOOKED_AT = 20
 _ALONE = 4
 """Numbers of a question that stand alone; more are a list of no meaning that is known."""
@@ -161,7 +162,7 @@ class Measured(Finder):
                 and classes.isdisjoint(map(singular, self.find.wordings(c)))
             ]
         found = map(self.find.having, near)
-        return [some for some in found if 0 < len(some.ends) <= _LARGEST]
+        return [some for some in found if 0 < len(some.ends) <= LARGEST]
 
     def extremes(
         self, asked: Asked, base: Candidate, grade: Grade, *, least: int = 2

@@ -33,7 +33,7 @@ from jaxkg.systems.reader.language.lexicon.units import UNITS
 from jaxkg.systems.reader.language.topics import Mention
 from jaxkg.systems.reader.sets.alignment import SPEAKS
 from jaxkg.systems.reader.sets.candidate import Asked, Candidate
-from jaxkg.systems.reader.sets.measured import MANY, MeasuredFinder
+from jaxkg.systems.reader.sets.measured import LARGEST, MANY, MeasuredFinder
 
 _TIMES = {"times", "mal"}
 _SETS = 10
@@ -75,8 +75,7 @@ class PairFinder(MeasuredFinder):
         found = []
         for pair in itertools.combinations(self.measured.near(asked, codes), 2):
             kinds = {self.vocabulary.ends_kind(code) for code in pair}
-            domains = (self.vocabulary.domain(code) for code in pair)
-            if len(kinds) > 1 or not len(np.intersect1d(*domains, assume_unique=True)):
+            if len(kinds) > 1 or not _meet(*map(self.vocabulary.domain, pair)):
                 continue
             told = [(code, *self._spoken(asked, labels)) for code, labels in self._apart(pair)]
             covers = np.stack([cover for _, _, cover in told])
@@ -132,8 +131,8 @@ class Pairs(PairFinder):
 
     def _named(self, mention: Mention) -> Iterator[tuple[int, int]]:
         """Places and entities of options, but for things that another one calls, whose row does."""
-        callers = self.vocabulary.callers
-        called = {callers.get(option.entity) for option in mention.options}
+        callers, bearers = self.vocabulary.callers
+        called = bearers[np.isin(callers, [option.entity for option in mention.options])]
         for at, option in enumerate(mention.options):
             if option.entity not in called:
                 yield at, option.entity
@@ -354,10 +353,11 @@ class Matched(PairFinder):
                 if grade is not None:
                     how = ">" if self.measured.largest(grade, first) else "<"
                 domain = self.vocabulary.domain(first)
-                some = [base for base in bases if len(np.intersect1d(base.ends, domain))]
+                some = [base for base in bases if _meet(base.ends, domain)]
                 words = pair.words | {compares[1]}
                 for base in some or [self.find.having(first)]:
-                    yield from self._match(base, first, how, second, words, pair.fit)
+                    if len(base.ends) <= LARGEST:
+                        yield from self._match(base, first, how, second, words, pair.fit)
 
     def _comparing(self, asked: Asked) -> tuple[Comparison, int] | None:
         """How two values of one thing are compared, if the relation does not tell, and the word
@@ -431,3 +431,11 @@ class Matched(PairFinder):
         if 0 < len(ends) < len(base.ends):
             fields = {"fit": fit, "explained": base.explained | words}
             yield self.measured.those(base, query, ends, code, **fields)
+
+
+def _meet(these: np.ndarray, others: np.ndarray) -> bool:
+    """Whether some of the first of ascending entities are among others."""
+    place = np.searchsorted(others, some := these[:MANY])
+    return (
+        bool((others[np.minimum(place, len(others) - 1)] == some).any()) if len(others) else False
+    )
