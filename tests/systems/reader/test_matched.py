@@ -92,6 +92,12 @@ def test_two_values_of_a_row_are_compared_in_other_words(stock, question, meant)
     assert set(stock.understand(question).readings[0].answers) == meant
 
 
+def test_the_one_row_that_tells_of_a_thing_has_its_values():
+    reader = reader_of(table_facts(STOCK, "product", *COLUMNS[1:], kind="item"), threshold=0.0)
+    question = "How many days are there between the order and the delivery of Tape?"
+    assert cited(reader, question) == ["10 days"]
+
+
 def test_a_row_is_meant_by_the_name_that_it_alone_has(stock):
     finder = stock.readings.finder
     mention = finder.mentions(read_cues("What is the stock of Saw?"))[0]

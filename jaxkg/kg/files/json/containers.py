@@ -22,9 +22,10 @@ def without_containers(document: Any) -> Any:
     nothing either. A document without such a word is left as it is.
 
     >>> work = {"titleSet": {"textSet": {"ownValue": "Clock"}}, "placeSet": {"ownValue": "Ely"},
-    ...         "dateSet": {"day": {"from": 1801, "to": 1802}}}
-    >>> without_containers([work])
-    [{'title': 'Clock', 'place': 'Ely', 'day': {'from': 1801, 'to': 1802}}]
+    ...         "dateSet": {"day": {"from": 1801, "to": 1802}}, "maker": {"name": "Ann"}}
+    >>> without_containers([work])[0].pop("maker"), without_containers([work | {"maker": 1}])
+    ({'name': 'Ann'}, [{'title': 'Clock', 'place': 'Ely', 'day': {'from': 1801, 'to': 1802}, \
+'maker': 1}])
     """
     inside, plain = defaultdict[str, set[frozenset[str]]](set), set[str]()
     for key, value in _pairs(document):

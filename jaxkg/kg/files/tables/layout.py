@@ -86,6 +86,8 @@ def without_notes(rows: Sequence[Row]) -> list[Row]:
     [(1, ['a', 'b', 'c'])]
     >>> without_notes([(1, ["W7", "Ward 7"]), (3, ["As of May 2024", ""])])
     [(1, ['W7', 'Ward 7'])]
+    >>> without_notes([(1, ["W7", "Ward 7"]), (3, ["ICU", ""])])
+    [(1, ['W7', 'Ward 7']), (3, ['ICU', ''])]
     """
     rows = [(number, row) for number, row in rows if any(map(str.strip, row))]
     sizes = [sum(map(bool, map(str.strip, row))) for _, row in rows]

@@ -44,6 +44,8 @@ def parted_words(label: str) -> str:
 
     >>> parted_words("duedate"), parted_words("max unitprice"), parted_words("betrag")
     ('due date', 'max unit price', 'betrag')
+    >>> parted_words("accountid"), parted_words("username")
+    ('account id', 'username')
     """
     return " ".join(map(_parted_word, label.split()))
 

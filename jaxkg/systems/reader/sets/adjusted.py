@@ -346,11 +346,9 @@ def _asks_much(asked: Asked) -> bool:
 
 
 def _is_of_rows(candidate: Candidate, find: Candidates) -> bool:
-    """Whether a reading leads to amounts of several things that lead to a topic, one each."""
-    code, *before = candidate.relations[::-1]
-    back = any(step >= find.kg.num_relations for step in before)
-    several = len(candidate.ends) > 1 and find.vocabulary.functional(code)
-    return candidate.shape == "path" and back and several and bool(candidate.topics)
+    """Whether a reading leads to amounts of several things around a topic, one each."""
+    several = len(candidate.ends) > 1 and find.vocabulary.functional(candidate.last)
+    return candidate.shape == "path" and several and bool(candidate.topics)
 
 
 def _says_sum(words: Sequence[str]) -> bool:

@@ -42,8 +42,10 @@ def test_elements_that_wrap_one_other_say_nothing(works):
 def test_parts_that_are_called_alike_are_no_part_of_labels(tmp_path):
     studies = [
         {
+            "hasResults": False,
             "idModule": {"nctId": f"N{at}", "briefTitle": title},
             "designModule": {"phase": at, "enrollmentInfo": {"count": 10 + at, "type": "real"}},
+            "armsModule": {"arms": at, "masked": True},
             "statusModule": {"whyStopped": "funds", "startInfo": {"count": at, "day": "2021"}},
         }
         for at, title in enumerate(("Pain after rest", "Sleep and light"))
@@ -80,7 +82,7 @@ $$$$
 
 
 def test_molecules_are_what_is_said_of_them(tmp_path):
-    (tmp_path / "store.sdf").write_text(MOLECULES)
+    (tmp_path / "store.sdf").write_text(MOLECULES.replace("H319", "H319  "))
     heard = []
     graph = read_graph(tmp_path / "store.sdf", on_reading=heard.append)
     facts = {(h, t) for h, _, t in named_facts(graph)}
