@@ -53,7 +53,7 @@ Endpoint = Annotated[
     typer.Option(
         "--endpoint",
         help="Settings of the requests to --kg sparql:URL (default: "
-        "timeout=60,batch=100,page=10000,requests=2000,pause=0,keep=true).",
+        "timeout=60,batch=200,page=10000,requests=5000,pause=0,keep=24).",
     ),
 ]
 Labels = Annotated[

@@ -170,6 +170,8 @@ def open_bytes(path: Path, on_progress: Progress | None = None) -> Iterator[io.B
                 file = _bounded(path, stack.enter_context(unpack(file)), size)
                 layers += 1
             yield file
+    except zipfile.BadZipFile as error:
+        raise JaxkgError(f"{path}: a damaged zip archive ({error})") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise JaxkgError(f"{path}: damaged or incomplete gzip data ({error})") from error
     except OSError as error:

@@ -282,3 +282,9 @@ def test_codes_that_records_refer_to_call_them(read):
 def test_a_list_of_texts_is_refused_plainly(read):
     with pytest.raises(JaxkgError, match="a list of texts, '3-D Man' first, says nothing"):
         read(['["3-D Man", "Abomination"]'])
+
+
+def test_a_first_line_that_is_no_object_spoils_no_other(read):
+    graph = read(["3", {"name": "Ann", "age": 4}, {"name": "Bo", "age": 5}], skip_bad=1)
+    assert facts(graph) == {("Ann", "age", "4"), ("Bo", "age", "5")}
+    assert "not a JSON object" in graph.skipped[0]

@@ -51,6 +51,12 @@ _LARGEST = 1 << 31
 """Bytes that a file within a zip may unpack to."""
 
 
+_DAMAGED = (
+    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError
+)  # fmt: skip
+"""What a zip that is cut or changed gives."""
+
+
 def read_gtfs(path: Path, intake: Intake) -> None:
     """Take the tables of a feed, a folder or a zip of `.txt` files.
 
@@ -61,8 +67,9 @@ def read_gtfs(path: Path, intake: Intake) -> None:
         tables = [_table(path, name, lines, intake) for name, lines in _members(path, intake)]
     except UnicodeDecodeError as error:
         raise JaxkgError(f"{path}: holds a file that is not UTF-8 text; unpack it") from error
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        raise JaxkgError(f"{path}: no zip that can be read ({error})") from error
+    except _DAMAGED as error:
+        what = "cannot be read" if path.is_dir() else "no zip that can be read"
+        raise JaxkgError(f"{path}: {what} ({error})") from error
     if not any(tables):
         raise JaxkgError(f"{path}: no GTFS feed: it has no table such as stops.txt")
 

@@ -143,7 +143,7 @@ class _Part:
         if self.of_triples is None and self.keys is None and _has_notes(objects):
             self.intake.leave_out(f"lines of notes above the records ({str(objects[0][1])[:80]})")
             del objects[0]
-        sample = [record for _, record, _ in objects if not isinstance(record, Malformed)]
+        sample = [record for _, record, _ in objects if isinstance(record, dict | list)]
         for number, record, text in objects:
             try:
                 if isinstance(record, Malformed):

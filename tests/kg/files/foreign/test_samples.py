@@ -255,6 +255,17 @@ def test_gtfs(tmp_path, packed):
     assert "the table shapes.txt left out" in told
 
 
+def test_a_feed_that_is_cut_is_told(tmp_path):
+    with zipfile.ZipFile(tmp_path / "feed.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        for table in (SAMPLES / "feed").iterdir():
+            file.write(table, table.name)
+    data = (tmp_path / "feed.zip").read_bytes()
+    for end in range(4, len(data), len(data) // 9):
+        (tmp_path / "cut.zip").write_bytes(data[:end])
+        with pytest.raises(JaxkgError, match=r"cut\.zip"):
+            read_told(tmp_path / "cut.zip")
+
+
 def test_tables_without_a_header():
     kg, told = read_told(SAMPLES / "tables")
     facts = named_facts(kg)
