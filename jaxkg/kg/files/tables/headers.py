@@ -175,10 +175,10 @@ def name_column(
     own = [place for place in own if words[place][0] in called]
     surest += sorted(own, key=lambda place: -sum(map(len, cells[place])))  # the long ones first
     # The first name that tells all rows apart: a seat's, before its county's.
-    apart = [place for place in places if len({*cells[place]}) == len(rows) >= _ROWS_WITH_NAMES]
-    apart = [place for place in apart if len(words[place]) > 1 and words[place][-1] == NAMES[0]]
+    telling = [place for place in places if len({*cells[place]}) == len(rows) >= _ROWS_WITH_NAMES]
+    telling = [place for place in telling if len(words[place]) > 1 and words[place][-1] == NAMES[0]]
     surest += [
-        place for place in apart if not labels[place].replace(" ", "").endswith(_FIRST + _LAST)
+        place for place in telling if not labels[place].replace(" ", "").endswith(_FIRST + _LAST)
     ]
     if surest:
         return surest[0]

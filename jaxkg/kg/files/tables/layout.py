@@ -92,7 +92,7 @@ def without_notes(rows: Sequence[Row]) -> list[Row]:
     rows = [(number, row) for number, row in rows if any(map(str.strip, row))]
     sizes = [sum(map(bool, map(str.strip, row))) for _, row in rows]
     ahead = itertools.pairwise(number for number, _ in rows)
-    after = [row for row, (number, other) in enumerate(ahead, start=1) if other > number + 1]
+    after = [count for count, (number, other) in enumerate(ahead, start=1) if other > number + 1]
     last = after[-1] if after else len(rows)
     notes = [" ".join(row).split() for _, row in rows[last:]]
     widest = max(sizes[:last], default=0)

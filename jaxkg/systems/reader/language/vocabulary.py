@@ -229,10 +229,8 @@ class Vocabulary:
     @functools.cached_property
     def callers(self) -> tuple[np.ndarray, np.ndarray]:
         """See `jaxkg.systems.reader.language.callers.callers`."""
-        things = (
-            c for c, one in enumerate(self.relations) if not one.role and one.tails == "thing"
-        )
-        labels = {code: self.relations[code].wordings for code in things}
+        told = [not one.role and one.tails == "thing" for one in self.relations]
+        labels = {code: self.wordings(code) for code in np.flatnonzero(told).tolist()}
         return callers(self.kg, labels, self.degree, self.type_codes)
 
     @functools.cached_property

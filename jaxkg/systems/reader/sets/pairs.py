@@ -72,12 +72,17 @@ class PairFinder(MeasuredFinder):
             after: place of the word that compares: what only one relation is spoken of behind is
                 compared with the relation most like it, "below their reorder level".
         """
-        found = []
-        for pair in itertools.combinations(self.measured.near(asked, codes), 2):
-            kinds = {self.vocabulary.ends_kind(code) for code in pair}
-            if len(kinds) > 1 or not _meet(*map(self.vocabulary.domain, pair)):
-                continue
-            told = [(code, *self._spoken(asked, labels)) for code, labels in self._apart(pair)]
+        found, kind, domain = [], self.vocabulary.ends_kind, self.vocabulary.domain
+        pairs = [
+            (one, other)
+            for one, other in itertools.combinations(self.measured.near(asked, codes), 2)
+            if kind(one) == kind(other) and _meet(domain(one), domain(other))
+        ]
+        labels_apart = {pair: dict(self._apart(pair)) for pair in pairs}
+        asked.alignment.prepare(text for told in labels_apart.values() for text in told.values())
+        for pair in pairs:
+            labels = labels_apart[pair].items()
+            told = [(code, *self._spoken(asked, wordings)) for code, wordings in labels]
             covers = np.stack([cover for _, _, cover in told])
             own = (covers >= SPEAKS) & (covers == covers.max(axis=0))
             own &= own.sum(axis=0) == 1  # what speaks of both tells neither
