@@ -1,4 +1,4 @@
-"""XML of any kind, TOML and YAML, as the documents that JSON is: read by `jaxkg.kg.files.json`.
+"""XML of any kind, TOML, YAML and INI as the documents that JSON is, read by `jaxkg.kg.files.json`.
 
 An element is an object: its attributes and the elements in it are its keys, several of one name a
 list, and what is but text a text. A pair of a name and a value, as `<tag k="..." v="..."/>` and
@@ -8,6 +8,7 @@ with them a small file becomes a huge one.
 
 from __future__ import annotations
 
+import configparser
 import re
 import tomllib
 from collections import defaultdict
@@ -255,6 +256,51 @@ def read_yaml_file(path: Path, intake: Intake) -> None:
     read_jsonl(path, intake, documents[0] if len(documents) == 1 else documents)
 
 
+class _Options(dict[str, Any]):
+    """Options of a section; what one that comes again says is added to it."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        before = self.get(key)
+        if isinstance(value, list) and isinstance(before, list):
+            value = [*before, *value]
+        super().__setitem__(key, value)
+
+
+class _Parser(configparser.RawConfigParser):
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
+def read_ini(path: Path, intake: Intake) -> None:
+    """Take what an INI file says of the things in it: `[program:web]` and `[remote "origin"]` are a
+    program and a remote, other sections are called by their titles.
+
+    Raises:
+        JaxkgError: it is no INI, or has no section.
+    """
+    text = "".join(text_chunks(path, encoding=intake.options.encoding))
+    parser = _Parser(
+        dict_type=_Options, strict=False, allow_no_value=True, inline_comment_prefixes=(";",),
+        default_section="",
+    )  # fmt: skip
+    try:
+        parser.read_string(text)
+    except configparser.Error as error:
+        raise JaxkgError(f"{path}: not INI ({str(error).splitlines()[0][:80]})") from error
+    document: dict[str, Any] = {}
+    for title in parser.sections():
+        said: dict[str, Any] = {}
+        for key, value in parser.items(title):
+            lines = (value or "").split("\n") if value is not None else ["true"]
+            lines = [line.strip() for line in lines if line.strip()]
+            said[key] = lines[0] if len(lines) == 1 else lines
+        if found := _SORTED.fullmatch(title):
+            document.setdefault(found[1], []).append({"name": found[2], **said})
+        else:
+            document[title] = said
+    read_jsonl(path, intake, document)
+
+
 def _is_xml(head: Head) -> Sniff:
     start = head.text.lstrip()[:2000]
     if not start.startswith("<") or re.search(r"<!doctype html|<html", start, re.I):
@@ -265,12 +311,17 @@ def _is_xml(head: Head) -> Sniff:
 
 
 _YAML = r"\A(?:%YAML[^\n]*\n|\s*#[^\n]*\n)*---(?:\s*#[^\n]*|\s*)\n\s*(?:- )?[\w$.-]+:(?:\s|\Z)"
+_SORTED = re.compile(r"""([\w-]+)(?::| +(?="))"?([^"]+)"?""")
+"""The title of a section that says what kind of thing it is about, and its name."""
 FORMATS = (
     Format("xml", "XML of any kind: elements are things, or what is said of them", _is_xml,
            read_xml),
     Format("toml", "TOML: lock files and settings",
            begins(r"^\[\[?[\w.-]+\]\]?\s*$", 0, "it has sections",
                   ends=".toml .lock", both=0.7), read_toml),
+    Format("ini", "settings in sections (INI): units, supervisors, git",
+           begins(r"\A(?:\s*[#;][^\n]*\n|\s*\n)*\[[^\]\n]+\]\s*$", 0, "it has sections",
+                  ends=".ini .cfg .conf .service .timer .desktop .gitmodules", both=0.7), read_ini),
     Format("yaml", "YAML, one document or several",
            surest(named(".yaml", ".yml", ".cff"),
                   begins(_YAML, 0.5, "it begins as YAML", ends=".md .markdown .qmd .rmd")),

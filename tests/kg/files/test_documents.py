@@ -1,9 +1,10 @@
-"""YAML: what is written is taken as it is written, and within bounds."""
+"""YAML and INI: what is written is taken as it is written, and within bounds."""
 
 import pytest
 from named_facts import named_facts
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg import read_graph
 from jaxkg.kg.files.yaml_text import read_yaml
 
 COMPOSE = """
@@ -110,3 +111,48 @@ def test_the_jobs_among_settings_are_things(read):
     assert facts >= {("unit", "needs", "web"), ("web", "stage", "build"), ("lib", "script", "cc")}
     lone = PIPELINE.replace("needs: [web, lib]", "needs: []")
     assert ("web", "stage", "build") not in named_facts(read(lone, "settings.yml"))
+
+
+SHOP = """; kept by hand
+[machine:lathe]
+owner = Ann   ; since May
+tools = chisel
+tools = gouge
+spare
+
+[machine:mill]
+owner = Bo
+tools = cutter
+    vice
+"""
+
+
+def test_sections_of_a_kind_are_things_of_that_kind(tmp_path):
+    (tmp_path / "shop.ini").write_text(SHOP)
+    assert named_facts(read_graph(tmp_path / "shop.ini")) == {
+        ("lathe", "is a", "machine"),
+        ("mill", "is a", "machine"),
+        ("lathe", "owner", "Ann"),
+        ("mill", "owner", "Bo"),
+        ("lathe", "tools", "chisel"),
+        ("lathe", "tools", "gouge"),
+        ("lathe", "spare", "true"),
+        ("mill", "tools", "cutter"),
+        ("mill", "tools", "vice"),
+    }
+
+
+def test_quoted_names_of_sections(tmp_path):
+    text = '[remote "origin"]\nurl = git@example.org:a\n[remote "fork"]\nurl = git@example.org:b\n'
+    (tmp_path / "git.cfg").write_text(text)
+    found = named_facts(read_graph(tmp_path / "git.cfg"))
+    assert ("fork", "url", "git@example.org:b") in found
+    assert ("origin", "is a", "remote") in found
+
+
+@pytest.mark.parametrize("text", ["speed = 3\n", "[a]\n = 3\n"])
+def test_what_is_no_ini_is_told(tmp_path, text):
+    path = tmp_path / "shop.ini"
+    path.write_text(text)
+    with pytest.raises(JaxkgError, match=r"shop\.ini"):
+        read_graph(path)
