@@ -263,7 +263,10 @@ def test_the_noun_that_is_graded():
 def test_german_is_told_to_an_encoder_in_english():
     assert in_english("geleitet von") == "lead of"
     assert in_english("wohnt in kiel") == "live in kiel"
-    assert in_english("find the director of it") == "find the director of it"
+    assert in_english("Kundennummer/IBAN") == "customer number iban"
+    assert in_english("waehrung") == in_english("währung") == "currency"
+    for text in ("find the director of it", "state", "station", "spent", "register", "reporter"):
+        assert in_english(text) == text
 
 
 def test_a_topic_that_is_said_first_goes_to_its_pronoun():

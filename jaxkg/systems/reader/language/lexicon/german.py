@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 
 from jaxkg.limits import LIMITS
-from jaxkg.systems.reader.language.lexicon.stems import stem
-from jaxkg.systems.reader.words import heads
+from jaxkg.systems.reader.words import heads, words
 
 _FUNCTION = heads("german.function")
-_ENGLISH = {"am", "an", "die", "hat", "in", "was", "war"}
+_ENGLISH = words("german.english")
 """Those that are words of English, too."""
 
 _LINKS = ("", "s", "n", "en", "es", "er", "e")
+"""Between the parts of a compound."""
+_ENDINGS = ("", "e", "en", "n", "s", "es", "er", "em", "ern", "in", "innen")
+"""Of nouns and adjectives, behind a word as it stands."""
+_VERBAL = ("e", "en", "er", "est", "st", "t", "et", "te", "ten", "end", "ende")
+"""Behind a word without its last "e", "en" or "n"."""
+_SURE = 5
+"""Letters of a last part from which on it tells a compound whose first part is not known."""
+_WRITTEN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 @functools.cache
 def _known() -> dict[str, str]:
-    glossary = reversed(heads("german.glossary").items())  # of two with one stem the first counts
-    return {stem(word): english for word, english in glossary}
+    """Forms of German words, also without their umlauts, and what they are in English."""
+    glossary = heads("german.glossary")
+    found = dict(glossary)
+    for word, english in glossary.items():
+        cut = re.sub(r"(?<=\w{3})(?:en|e|n)$", "", word)
+        forms = [word + ending for ending in _ENDINGS]
+        forms += [cut + ending for ending in _VERBAL] if cut != word else []
+        forms += [f"ge{cut}{ending}" for ending in ("t", "et", "en")] if word.endswith("en") else []
+        for form in forms:
+            found.setdefault(form, english)
+    found |= {form.translate(_WRITTEN): english for form, english in found.items()}
+    return {form: english for form, english in found.items() if form not in _ENGLISH}
 
 
-def _plain(word: str) -> str:
-    for ending in ("innen", "in"):
-        if word.endswith(ending) and len(word) - len(ending) >= 5:
-            return word.removesuffix(ending)
-    return word
+@functools.cache
+def _listed() -> frozenset[str]:
+    listed = heads("german.glossary").keys()
+    return frozenset((*listed, *(word.translate(_WRITTEN) for word in listed)))
 
 
 @functools.lru_cache(65_536)
@@ -35,15 +52,15 @@ def _word(word: str) -> str:
     if len(word) > LIMITS.word:
         return ""
     known = _known()
-    for form in (word, _plain(word)):
-        if stem(form) in known and len(form) > 3:
-            return known[stem(form)]
-    for cut in range(len(word) - 4, 3, -1):
-        if last := known.get(stem(word[cut:])):
+    if len(word) > 3 and word in known:
+        return known[word]
+    for cut in range(3, len(word) - 3):  # the longest last part that is known
+        if last := known.get(word[cut:]):
             first = word[:cut]
-            told = [known[stem(first.removesuffix(s))] for s in _LINKS
-                    if first.endswith(s) and stem(first.removesuffix(s)) in known]  # fmt: skip
-            return f"{told[0]} {last}" if told else f"{first} {last}" if len(word) > 8 else ""
+            parts = (first.removesuffix(link) for link in _LINKS if first.endswith(link))
+            told = next((known[part] for part in parts if part in known), "")
+            if told or (len(word) - cut >= _SURE and word[cut:] in _listed()):
+                return f"{told or first} {last}"
     return ""
 
 
@@ -52,18 +69,20 @@ def in_english(text: str) -> str:
 
     >>> in_english("geleitet von"), in_english("prüfungstermin"), in_english("led by")
     ('lead of', 'exam date', 'led by')
+    >>> in_english("Kontonummer/IBAN")
+    'account number iban'
     """
-    words = text.lower().split()
-    told = [_word(word) for word in words]
+    german = text.lower().replace("/", " ").split()
+    told = [_word(word) for word in german]
     if not any(told):
         return text
-    return " ".join(new or _FUNCTION.get(old, old) for old, new in zip(words, told))
+    return " ".join(new or _FUNCTION.get(old, old) for old, new in zip(german, told))
 
 
-def is_german(words: Iterable[str]) -> bool:
+def is_german(question: Iterable[str]) -> bool:
     """Whether some words of a question, in small letters, are German.
 
     >>> is_german(["wer", "leitet", "ada"]), is_german(["who", "was", "ada"])
     (True, False)
     """
-    return any(word in _FUNCTION and word not in _ENGLISH for word in words)
+    return any(word in _FUNCTION and word not in _ENGLISH for word in question)
