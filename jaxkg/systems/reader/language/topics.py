@@ -37,6 +37,8 @@ _SHORT = 8
 """Words up to which one of them, in small letters, names a name."""
 _PARTIAL = 4
 """Entities that a part of a name may stand for, at most."""
+_BESIDE = 2
+"""Words of a name beside one that is a name of its own from which on that is but a part of it."""
 _FUZZY = 78.0
 _SLIPS = 2
 """Letters that a misspelt name has more or less than the name."""
@@ -223,8 +225,9 @@ class TopicFinder:
         """Things named in a question, in order of place; none within another."""
         index = self._index_for(cues)
         found = self._exact(cues, index)
-        taken = {place for mention in found for place in mention.words}
-        found += self._loose(cues, taken, index)
+        loose = self._loose(cues, found, index)
+        longer = [mention for mention in loose if mention.first < mention.last]
+        found = [m for m in found if not any(m.first in other.words for other in longer)] + loose
         doubted = [self._in_passing(cues, mention, index) for mention in found]
         if all(doubted):
             return sorted(found, key=lambda mention: mention.first)
@@ -360,9 +363,12 @@ class TopicFinder:
         )
         return Mention(first, last, tuple(order[:6]), tuple(sorted(beside)))
 
-    def _loose(self, cues: Cues, taken: set[int], index: _Index) -> list[Mention]:
-        """Parts of names and slips of the pen, outside of what was found exactly."""
+    def _loose(self, cues: Cues, exact: Sequence[Mention], index: _Index) -> list[Mention]:
+        """Parts of names and slips of the pen, outside of what was found exactly; but for single
+        words in small letters that stand in a longer part of one name: "CSV import crash"."""
         folded, written = cues.words.folded, cues.words.written
+        single = {m.first for m in exact if m.first == m.last and written[m.first].islower()}
+        taken = {place for mention in exact for place in mention.words} - single
         free = [
             place not in taken and place not in cues.used and cues.content[place] == 1.0
             for place in range(len(folded))
@@ -377,8 +383,11 @@ class TopicFinder:
                     continue
                 words = [singular(w) for w in folded[first : last + 1]]
                 options = self._partial(words, written[first : last + 1], first, index)
+                known = len(single.intersection(range(first, last + 1)))
+                if known and (len(words) < known + _BESIDE or len(options) != 1):
+                    continue
                 unknown = [w for w in words if w not in STOP and not familiar(w)]
-                if unknown:
+                if unknown and not known:
                     options += self._misspelt(" ".join(words), index)
                 if options:
                     best: dict[int, Option] = {}
