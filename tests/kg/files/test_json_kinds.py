@@ -313,3 +313,17 @@ def test_a_title_that_feeds_give_twice_is_one(read):
     text = text.replace("Eels", "Owls", 2).replace("<rss>", '<rss xmlns:p="http://x.org/p">')
     facts = named_facts(read(text, "feed.xml"))
     assert {("Owls", "n", "1"), ("Eels", "n", "2")} <= facts
+
+
+def test_a_user_within_a_record_is_called_by_the_display_name(read):
+    def user(name):
+        return {"self": f"https://x.org/{name}", "pictures": {"48": "p"}, "displayName": name}
+
+    issues = [
+        {"id": str(n), "key": f"K-{n}", "assignee": user(who), "reporter": user("Cy")}
+        for n, who in enumerate(("Ann", "Bo", "Ann"))
+    ]
+    facts = named_facts(read(json.dumps({"issues": issues}), "issues.json"))
+    assert ("Ann", "self", "https://x.org/Ann") in facts
+    assert sum(fact[1:] == ("assignee", "Ann") for fact in facts) == 2
+    assert sum(fact[1:] == ("reporter", "Cy") for fact in facts) == 3

@@ -40,6 +40,17 @@ def test_a_part_of_a_long_text_is_no_name():
     assert mentioned(short, "What is known of the mill?") == {"the old mill"}
 
 
+def test_a_longer_part_of_a_name_goes_before_a_word_that_is_a_name():
+    crash = "CSV import crashes on large files"
+    facts = [(crash, "label", "import"), (crash, "assignee", "Ann"), ("Slow page", "label", "web")]
+    tracker = reader([*facts, ("Slow page", "assignee", "Bo")])
+    question = "Who is the assignee of the CSV import crash?"
+    assert mentioned(tracker, question) == {crash}
+    masked = tracker.readings.asked(question).alignment.masked_text()
+    assert masked == "who is the assignee of the it"
+    assert mentioned(tracker, "What has the label import?") == {"import"}
+
+
 @pytest.mark.parametrize("written", ["GO:0008150", "GO:0008150.", "(GO:0008150)"])
 def test_an_id_is_a_topic(written):
     facts = [("GO:0008150", "subset", "slim"), ("GO:0009987", "subset", "other")]
