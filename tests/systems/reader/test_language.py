@@ -265,7 +265,9 @@ def test_german_is_told_to_an_encoder_in_english():
     assert in_english("wohnt in kiel") == "live in kiel"
     assert in_english("Kundennummer/IBAN") == "customer number iban"
     assert in_english("waehrung") == in_english("währung") == "currency"
-    for text in ("find the director of it", "state", "station", "spent", "register", "reporter"):
+    assert in_english("einzelpreis") == "einzel price"
+    assert in_english("gesamthöhe") == in_english("gesamthoehe") == "total height"
+    for text in ("find the director of it", "state", "importer", "kinderort", "station", "spent", "register", "reporter"):
         assert in_english(text) == text
 
 

@@ -41,12 +41,12 @@ def row_sort(header: str, title: str) -> str:
 
     >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
     ('park', 'employee', 'old projects')
-    >>> row_sort("id", "groundStations"), row_sort("", "orders_export_1")
-    ('ground stations', 'orders')
+    >>> row_sort("Item no.", "Stock"), row_sort("id", "groundStations"), row_sort("", "orders_export_1")
+    ('item', 'ground stations', 'orders')
     >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("hostname", "Boss")
     ('', '', '')
     """
-    words = relation_words(header).lower().split()
+    words = relation_words(header).lower().replace(".", " ").split()  # an "Item no."
     calls = words[-1:] != ["name"] and header.lower().endswith("name")  # a `hostname`
     words = [] if calls else words
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in ANY]):
