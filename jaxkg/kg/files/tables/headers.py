@@ -41,8 +41,10 @@ def row_sort(header: str, title: str) -> str:
 
     >>> row_sort("Park", "2023"), row_sort("employee_id", "team"), row_sort("id", "old_projects")
     ('park', 'employee', 'old projects')
-    >>> row_sort("Item no.", "Stock"), row_sort("id", "groundStations"), row_sort("", "orders_export_1")
-    ('item', 'ground stations', 'orders')
+    >>> row_sort("Item no.", "Stock"), row_sort("id", "groundStations")
+    ('item', 'ground stations')
+    >>> row_sort("", "orders_export_1")
+    'orders'
     >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("hostname", "Boss")
     ('', '', '')
     """

@@ -384,7 +384,7 @@ class TopicFinder:
                 words = [singular(w) for w in folded[first : last + 1]]
                 options = self._partial(words, written[first : last + 1], first, index)
                 known = len(single.intersection(range(first, last + 1)))
-                if known and (len(words) < known + _BESIDE or len(options) != 1):
+                if known and len(words) < known + _BESIDE:
                     continue
                 unknown = [w for w in words if w not in STOP and not familiar(w)]
                 if unknown and not known:
