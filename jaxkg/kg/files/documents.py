@@ -287,18 +287,21 @@ def read_ini(path: Path, intake: Intake) -> None:
         parser.read_string(text)
     except configparser.Error as error:
         raise JaxkgError(f"{path}: not INI ({str(error).splitlines()[0][:80]})") from error
-    document: dict[str, Any] = {}
+    things = defaultdict[str, list[dict[str, Any]]](list)
+    sections: dict[str, Any] = {}
     for title in parser.sections():
         said: dict[str, Any] = {}
         for key, value in parser.items(title):
-            lines = (value or "").split("\n") if value is not None else ["true"]
-            lines = [line.strip() for line in lines if line.strip()]
-            said[key] = lines[0] if len(lines) == 1 else lines
+            lines = ("true" if value is None else value).split("\n")
+            several = [line.strip() for line in lines if line.strip()]
+            said[key] = several[0] if len(several) == 1 else several
         if found := _SORTED.fullmatch(title):
-            document.setdefault(found[1], []).append({"name": found[2], **said})
+            things[found[1]].append({"name": found[2], **said})
         else:
-            document[title] = said
-    read_jsonl(path, intake, document)
+            sections[title] = said
+    for title in sorted(things.keys() & sections.keys()):  # [remote], what all remotes have
+        things[title].append({"name": title, **sections.pop(title)})
+    read_jsonl(path, intake, sections | things)
 
 
 def _is_xml(head: Head) -> Sniff:
@@ -320,7 +323,7 @@ FORMATS = (
            begins(r"^\[\[?[\w.-]+\]\]?\s*$", 0, "it has sections",
                   ends=".toml .lock", both=0.7), read_toml),
     Format("ini", "settings in sections (INI): units, supervisors, git",
-           begins(r"\A(?:\s*[#;][^\n]*\n|\s*\n)*\[[^\]\n]+\]\s*$", 0, "it has sections",
+           begins(r"\A(?:[ \t\r]*(?:[#;][^\n]*)?\n)*\[[^\]\n]+\][ \t\r]*$", 0, "it has sections",
                   ends=".ini .cfg .conf .service .timer .desktop .gitmodules", both=0.7), read_ini),
     Format("yaml", "YAML, one document or several",
            surest(named(".yaml", ".yml", ".cff"),

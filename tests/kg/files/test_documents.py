@@ -144,10 +144,12 @@ def test_sections_of_a_kind_are_things_of_that_kind(tmp_path):
 
 def test_quoted_names_of_sections(tmp_path):
     text = '[remote "origin"]\nurl = git@example.org:a\n[remote "fork"]\nurl = git@example.org:b\n'
+    text += "[remote]\nprune = yes\n"
     (tmp_path / "git.cfg").write_text(text)
     found = named_facts(read_graph(tmp_path / "git.cfg"))
     assert ("fork", "url", "git@example.org:b") in found
     assert ("origin", "is a", "remote") in found
+    assert ("remote", "prune", "yes") in found
 
 
 @pytest.mark.parametrize("text", ["speed = 3\n", "[a]\n = 3\n"])
