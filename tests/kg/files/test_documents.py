@@ -42,7 +42,7 @@ KINDS = {
     "countries.yml": (FIXTURES, {("Norway", "since", "012"), ("Norway", "eu", "false"),
                                  ("Sweden", "since", "12:30"), ("Denmark", "eu", "true")}),
     "openapi.yaml": ("openapi: 3.0.3\npaths: {/pets: {get: {operationId: list}}}\n",
-                     {("/pets", "get operation id", "list"), ("openapi", "paths", "/pets")}),
+                     {("list", "is a", "operations"), ("list", "path", "/pets")}),
     "CITATION.cff": ("cff-version: 1.2.0\ntitle: Soil\nauthors:\n- family-names: Lee\n"
                      "  given-names: Ann\n", {("Soil", "authors", "Ann Lee")}),
     "people.yml": ("people:\n- &ann {name: Ann, city: Ely}\n- {name: Bo, boss: *ann}\n",

@@ -327,3 +327,26 @@ def test_a_user_within_a_record_is_called_by_the_display_name(read):
     assert ("Ann", "self", "https://x.org/Ann") in facts
     assert sum(fact[1:] == ("assignee", "Ann") for fact in facts) == 2
     assert sum(fact[1:] == ("reporter", "Cy") for fact in facts) == 3
+
+
+def test_operations_of_a_web_service(read):
+    cat = {"name": "cat", "in": "path", "required": True}
+    get = {"summary": "Show a cat", "parameters": [{"name": "lang", "in": "query"}]}
+    get |= {"operationId": "showCat", "responses": {"404": {"$ref": "#/components/responses/Gone"}}}
+    delete = {"summary": "Let a cat go", "security": [{"oauth": ["cats:write"]}], "tags": ["cats"]}
+    service = {
+        "openapi": "3.0.3",
+        "info": {"title": "Cattery"},
+        "security": [{"key": []}],
+        "paths": {"/cats/{cat}": {"parameters": [cat], "get": get, "delete": delete}},
+        "components": {"responses": {"Gone": {"description": "No such cat"}}},
+    }
+    facts = named_facts(read(json.dumps(service), "service.json"))
+    assert facts >= {
+        ("Show a cat", "method", "GET"), ("Show a cat", "path", "/cats/{cat}"),
+        ("Show a cat", "parameters", "cat"), ("Show a cat", "parameters", "lang"),
+        ("Show a cat", "security", "key"), ("Let a cat go", "security", "oauth"),
+        ("Let a cat go", "scopes", "cats:write"), ("Let a cat go", "parameters", "cat"),
+        ("Let a cat go", "tags", "cats"), ("Show a cat", "responses description", "No such cat"),
+    }  # fmt: skip
+    assert ("Let a cat go", "security", "key") not in facts

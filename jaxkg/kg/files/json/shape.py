@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from jaxkg.kg.files.json.api import with_operations
 from jaxkg.kg.files.json.relations import ends_of, links
 from jaxkg.kg.files.json.wrapping import (
     ADDRESS,
@@ -296,6 +297,7 @@ def lists_in(document: Any, title: str, beside: list[str] | None = None) -> Iter
     >>> list(lists_in(reply, "reply"))
     [Listed(title='reply', records=[{'DOI': '10.1/x', 'title': ['Nets']}])]
     """
+    document = with_operations(document)
     whole = plain(records_of(document) if is_map(document) else _apart(document, title))
     if not isinstance(whole, dict | list):
         whole = document  # {"value": "x"} alone wraps nothing

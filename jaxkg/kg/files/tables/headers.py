@@ -48,7 +48,8 @@ def row_sort(header: str, title: str) -> str:
     >>> row_sort("id", "team"), row_sort("Name", "data.2023"), row_sort("hostname", "Boss")
     ('', '', '')
     """
-    words = relation_words(header).lower().replace(".", " ").split()  # an "Item no."
+    words = relation_words(header).lower().split()
+    words = [word if word[:-1] not in ANY else word.rstrip(".") for word in words]  # an "Item no."
     calls = words[-1:] != ["name"] and header.lower().endswith("name")  # a `hostname`
     words = [] if calls else words
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in ANY]):

@@ -28,16 +28,16 @@ _WRITTEN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 def _known() -> dict[str, str]:
     """Forms of German words, also without their umlauts, and what they are in English."""
     glossary = heads("german.glossary")
-    found = dict(glossary)
+    english_of = dict(glossary)
     for word, english in glossary.items():
         cut = re.sub(r"(?<=\w{3})(?:en|e|n)$", "", word)
         forms = [word + ending for ending in _ENDINGS]
         forms += [cut + ending for ending in _VERBAL] if cut != word else []
         forms += [f"ge{cut}{ending}" for ending in ("t", "et", "en")] if word.endswith("en") else []
         for form in forms:
-            found.setdefault(form, english)
-    found |= {form.translate(_WRITTEN): english for form, english in found.items()}
-    return {form: english for form, english in found.items() if form not in _ENGLISH}
+            english_of.setdefault(form, english)
+    english_of |= {form.translate(_WRITTEN): word for form, word in english_of.items()}
+    return {form: word for form, word in english_of.items() if form not in _ENGLISH}
 
 
 @functools.cache
