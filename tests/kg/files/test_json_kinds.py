@@ -5,6 +5,7 @@ import json
 import pytest
 from named_facts import named_facts
 
+from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
 
 
@@ -350,3 +351,9 @@ def test_operations_of_a_web_service(read):
         ("Let a cat go", "tags", "cats"), ("Show a cat", "responses description", "No such cat"),
     }  # fmt: skip
     assert ("Let a cat go", "security", "key") not in facts
+
+
+def test_an_empty_key_is_refused_and_no_summary(read):
+    records = [{"id": f"t{n}", "": "new", "n": n} for n in range(3)]
+    with pytest.raises(JaxkgError, match="a key is blank"):
+        read(json.dumps(records), "t.json")

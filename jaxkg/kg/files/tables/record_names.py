@@ -283,8 +283,9 @@ def shown_name(
         shown = _first_text(record[name], name)
         same = {k for k, v in record.items() if v == shown and folded(k) in (*SHOWN, "caption")}
         return shown, {name} | same
-    if called and not name and _heads(summary := record.get(names.get("summary", ""), "")):
-        return summary, {names["summary"]}
+    summary = names.get("summary")
+    if called and not name and summary is not None and _heads(record[summary]):
+        return record[summary], {summary}
     if called and not parted and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
     return (" ".join(told) if parted else None), set()
