@@ -353,6 +353,15 @@ def test_operations_of_a_web_service(read):
     assert ("Let a cat go", "security", "key") not in facts
 
 
+def test_versions_of_many_packages_are_said_of_what_is_needed(read):
+    packages = [
+        {"name": f"p{n}", "dependencies": {f"p{n + 1}": ">=1.0", f"p{n + 2}": "*"}}
+        for n in range(12)
+    ]
+    facts = named_facts(read(json.dumps({"packages": packages}), "lock.json"))
+    assert {("p3", "dependencies", "p4"), ("p3", "dependencies", "p5")} <= facts
+
+
 def test_an_empty_key_is_refused_and_no_summary(read):
     records = [{"id": f"t{n}", "": "new", "n": n} for n in range(3)]
     with pytest.raises(JaxkgError, match="a key is blank"):

@@ -347,9 +347,12 @@ def tail_of(iri: str) -> str:
 
     >>> tail_of("http://dbpedia.org/resource/Rome%2C_New_York"), tail_of("http://ex.org/room_1")
     ('Rome, New York', 'room_1')
+    >>> tail_of("mailto:ann@ex.org")
+    'ann@ex.org'
     """
     *_, folder, tail = ("", *re.split(r"[/#]", iri.rstrip("/#")))
     tail = tail.replace("_", " ") if folder in ("resource", "wiki") else tail
+    tail = tail.removeprefix("mailto:").removeprefix("tel:")
     return unquote(tail).strip() or iri
 
 

@@ -447,7 +447,8 @@ def _maps_of_codes(records: Sequence[dict[str, Any]]) -> set[str]:
         words = set[str]().union(*held)
         few = _FEW_OF * sum(map(len, held)) <= len(words) * len(held)
         texts = [text for each in held for text in each.values()]
-        if len(words) >= _CODES and few and all(map(is_name, texts)):
+        packages = all(map(_names_things, held))  # what each needs, and in which versions
+        if len(words) >= _CODES and few and all(map(is_name, texts)) and not packages:
             found.add(key)
     return found
 
