@@ -156,6 +156,18 @@ def test_a_number_beside_values_in_several_units_is_none_of_them():
     assert readings.asked("Which drug has the strength 5508?").cues.bounds == ()
 
 
+def test_what_is_false_is_denied_though_another_label_has_the_word():
+    facts = table_facts(
+        "web|true|10\nmail|false|1\nsync|false|5", "autostart", "start secs", kind="program"
+    )
+    readings = readings_of(facts)
+    asked = readings.asked("Which programs are not started?")
+    sets = [c for c in readings.of(asked) if c.shape == "filter"]
+    false = [c for c in sets if {readings.kg.name(end) for end in c.ends} == {"mail", "sync"}]
+    assert false
+    assert not any(contradicted(asked, c, readings.find) for c in false)
+
+
 def test_a_set_is_not_answered_without_the_trainer_that_is_denied():
     readings = readings_of(_GYM)
     kg = readings.kg

@@ -292,8 +292,17 @@ def _has_the_denied(asked: Asked, best: Candidate, find: Candidates) -> bool:
     for node in nodes:  # which grows
         if isinstance(node, Where) and node.by == "count" and node.path[-1] in names:
             return False
+        if isinstance(node, Where) and _is_false(node, find):
+            return False  # the "not" of "not started": whose autostart is "false"
         nodes += children(node)
     return bool(names)
+
+
+def _is_false(node: Where, find: Candidates) -> bool:
+    """Whether a condition is that something is a "no"."""
+    *_, last = node.path[-1].split("|")
+    truths = find.vocabulary.truths(find.kg.relation_code(last))
+    return truths is not None and truths[1] >= 0 and node.value == find.kg.entity_ids[truths[1]]
 
 
 def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
