@@ -302,7 +302,8 @@ def _is_false(node: Where, find: Candidates) -> bool:
     """Whether a condition is that something is a "no"."""
     *_, last = node.path[-1].split("|")
     truths = find.vocabulary.truths(find.kg.relation_code(last))
-    return truths is not None and truths[1] >= 0 and node.value == find.kg.entity_ids[truths[1]]
+    false = "" if truths is None or truths[1] < 0 else find.kg.entity_ids[truths[1]]
+    return bool(false) and node.comparison == "=" and node.value == false
 
 
 def _is_no_person(asked: Asked, best: Candidate, find: Candidates) -> bool:
