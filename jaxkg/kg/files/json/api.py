@@ -47,9 +47,12 @@ def _operations(document: Mapping[str, Any], paths: Mapping[str, Any]) -> Iterat
                     for status, item in (responses.items() if isinstance(responses, dict) else ())
                     if isinstance(answer := _referred(document, item), dict)
                 ],
-                "security": [name for scheme in schemes for name in scheme],
+                "security": [title for scheme in schemes for title in scheme],
                 "scopes": [
-                    s for each in schemes for all_of in each.values() for s in _several(all_of)
+                    scope
+                    for scheme in schemes
+                    for scopes in scheme.values()
+                    for scope in _several(scopes)
                 ],
             }
             yield head | said | {key: item for key, item in more.items() if item}

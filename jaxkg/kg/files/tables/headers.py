@@ -49,7 +49,7 @@ def row_sort(header: str, title: str) -> str:
     ('', '', '')
     """
     words = relation_words(header).lower().split()
-    words = [word if word[:-1] not in ANY else word.rstrip(".") for word in words]  # an "Item no."
+    words = [word.removesuffix(".") if word[:-1] in ANY else word for word in words]  # "Item no."
     calls = words[-1:] != ["name"] and header.lower().endswith("name")  # a `hostname`
     words = [] if calls else words
     if all(word.isalpha() for word in words) and (sort := [w for w in words if w not in ANY]):

@@ -166,8 +166,8 @@ def key_within(relation: str, record: dict[str, Any], *, several: bool) -> str:
     called_so = [k for k in alone if relation_words(k).lower().endswith(" name")]
     if not several and any(isinstance(v, dict) or is_list(v) for v in record.values()):
         # A section says on which node something runs, and is no node; a user has a display name.
-        own_name = f"{item} name".replace(" ", "")
-        called_so = [k for k in called_so if folded(k) in (own_name, *SHOWN[:2])]
+        shown = (folded(f"{item} name"), *SHOWN[:2])
+        called_so = [k for k in called_so if folded(k) in shown]
     own = [key for key in record if is_key(key, frozenset((item,)))]
     own += [key for key in record if relation_words(key).lower() in (item, "ref")]
     own += [key for word in CALLED for key in record if key.lower() == word]

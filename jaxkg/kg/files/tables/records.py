@@ -447,8 +447,9 @@ def _maps_of_codes(records: Sequence[dict[str, Any]]) -> set[str]:
         words = set[str]().union(*held)
         few = _FEW_OF * sum(map(len, held)) <= len(words) * len(held)
         texts = [text for each in held for text in each.values()]
-        packages = all(map(_names_things, held))  # what each needs, and in which versions
-        if len(words) >= _CODES and few and all(map(is_name, texts)) and not packages:
+        if len(words) < _CODES or not few or not all(map(is_name, texts)):
+            continue
+        if not all(map(_names_things, held)):  # packages, and in which versions each is needed
             found.add(key)
     return found
 

@@ -381,11 +381,11 @@ class TopicFinder:
             for last in range(first, min(first + 5, len(folded))):
                 if not (free[first] and free[last]) or taken & set(range(first, last + 1)):
                     continue
+                known = len(single.intersection(range(first, last + 1)))
+                if known and last + 1 - first < known + _BESIDE:
+                    continue
                 words = [singular(w) for w in folded[first : last + 1]]
                 options = self._partial(words, written[first : last + 1], first, index)
-                known = len(single.intersection(range(first, last + 1)))
-                if known and len(words) < known + _BESIDE:
-                    continue
                 unknown = [w for w in words if w not in STOP and not familiar(w)]
                 if unknown and not known:
                     options += self._misspelt(" ".join(words), index)

@@ -25,25 +25,24 @@ _WRITTEN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
 @functools.cache
+def _glossary() -> dict[str, str]:
+    """German words, also without their umlauts, and what they are in English."""
+    listed = heads("german.glossary")
+    return {word.translate(_WRITTEN): english for word, english in listed.items()} | listed
+
+
+@functools.cache
 def _known() -> dict[str, str]:
-    """Forms of German words, also without their umlauts, and what they are in English."""
-    glossary = heads("german.glossary")
-    english_of = dict(glossary)
-    for word, english in glossary.items():
+    """Forms of German words and what they are in English."""
+    english_of = dict(_glossary())
+    for word, english in _glossary().items():
         cut = re.sub(r"(?<=\w{3})(?:en|e|n)$", "", word)
         forms = [word + ending for ending in _ENDINGS]
         forms += [cut + ending for ending in _VERBAL] if cut != word else []
         forms += [f"ge{cut}{ending}" for ending in ("t", "et", "en")] if word.endswith("en") else []
         for form in forms:
             english_of.setdefault(form, english)
-    english_of |= {form.translate(_WRITTEN): word for form, word in english_of.items()}
     return {form: word for form, word in english_of.items() if form not in _ENGLISH}
-
-
-@functools.cache
-def _listed() -> frozenset[str]:
-    listed = heads("german.glossary").keys()
-    return frozenset((*listed, *(word.translate(_WRITTEN) for word in listed)))
 
 
 @functools.lru_cache(65_536)
@@ -59,7 +58,7 @@ def _word(word: str) -> str:
             first = word[:cut]
             parts = (first.removesuffix(link) for link in _LINKS if first.endswith(link))
             told = next((known[part] for part in parts if part in known), "")
-            if told or (len(word) - cut >= _SURE and word[cut:] in _listed()):
+            if told or (len(word) - cut >= _SURE and word[cut:] in _glossary()):
                 return f"{told or first} {last}"
     return ""
 
