@@ -1,10 +1,11 @@
 """SELECT over one of a graph's tables, read as a query graph. Nothing is executed as SQL.
 
 What is read: columns, COUNT, SUM, AVG, MIN and MAX, DISTINCT, COUNT(*) > 0 for yes or no; WHERE
-with AND, OR, NOT, brackets, comparisons with values and with other columns, IN, BETWEEN, LIKE, IS
-NULL; GROUP BY, HAVING, ORDER BY, LIMIT; SELECTs with UNION, INTERSECT or EXCEPT between them, and
-`SELECT (SELECT ...) - (SELECT ...)`, also with / or a comparison. Joins and other inner queries are
-refused: columns already follow relations, see `jaxkg.kg.relational`.
+with AND, OR, NOT, brackets, comparisons with values, with other columns and with an inner SELECT,
+IN, BETWEEN, LIKE, IS NULL; GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET; SELECTs with UNION, INTERSECT
+or EXCEPT between them, and `SELECT (SELECT ...) - (SELECT ...)`, also with / or a comparison. Joins
+are refused: columns already follow relations, see `jaxkg.kg.relational`. An inner SELECT is read by
+itself, so it cannot name columns of the outer one.
 """
 
 from __future__ import annotations
@@ -18,18 +19,17 @@ from typing import Any
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.names import nearest
+from jaxkg.kg.queries.select_tokens import depths_of, tokens_of, words_of
 from jaxkg.kg.relational import NAME, Column, Relational, Table
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
-    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[-=<>(),*./;]))"""
-)
 _AGGREGATES: dict[str, Any] = {
     "count": "count", "sum": "sum", "avg": "mean", "min": "min", "max": "max",
 }  # fmt: skip
 _SWAPPED: dict[str, Any] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _DEEPEST = 50
 """Brackets and NOTs within one another."""
+_MOST = 10
+"""SELECTs in one."""
 _SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _COMBINED: dict[str, Any] = {
     "union": lambda a, b: q.Union((a, b)),
@@ -38,6 +38,7 @@ _COMBINED: dict[str, Any] = {
 }
 _NO_NODES = (q.Count, q.Total, q.Rows, q.Exists)
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+_FOLDS = ("lower", "upper", "trim")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
 
@@ -52,6 +53,15 @@ class _Item:
     column: Column | None
     by: str = "value"
     distinct: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class _Order:
+    """ORDER BY, with whether the largest comes first, LIMIT (0 for none) and OFFSET."""
+
+    orders: Sequence[tuple[_Item, bool]]
+    n: int = 0
+    offset: int = 0
 
 
 class SelectReader:
@@ -82,14 +92,21 @@ class SelectReader:
             JaxkgError: it is none, names a table, a column or a value that is not there, or asks
                 for what is not read; says which.
         """
-        tokens = _tokens(text)
-        words = _words(tokens)
+        tokens = tokens_of(text)
+        if words_of(tokens).count("select") > _MOST:
+            raise JaxkgError(f"more than {_MOST} SELECTs in one are not read")
+        return self.of_tokens(tokens)
+
+    def of_tokens(self, tokens: list[tuple[str, str]]) -> q.Query:
+        """The query graph of a SELECT that is cut into tokens; raises as `read` does."""
+        words = words_of(tokens)
+        depths = depths_of(words)
         if words[:3] == ["select", "(", "select"]:
             return self._calculated(tokens)
         starts = [
             i
             for i, word in enumerate(words)
-            if word in _COMBINED and words[i + 1 : i + 2] in (["select"], ["all"])
+            if word in _COMBINED and not depths[i] and words[i + 1 : i + 2] in (["select"], ["all"])
         ]
         if len({words[start] for start in starts}) > 1:
             raise JaxkgError("UNION, INTERSECT and EXCEPT are read one at a time")
@@ -111,8 +128,7 @@ class SelectReader:
 
     def _calculated(self, tokens: list[tuple[str, str]]) -> q.Query:
         """SELECT (SELECT ...) - (SELECT ...)."""
-        turns = ({"(": 1, ")": -1}.get(word, 0) for word in _words(tokens)[1:])
-        depth = [*itertools.accumulate(turns)]
+        depth = depths_of(words_of(tokens)[1:])
         middle = depth.index(0) + 2 if 0 in depth else len(tokens)
         others = tokens[middle + 1 : middle + 2] == [("sign", "(")]
         if not others or tokens[-1] != ("sign", ")") or depth.count(0) != 3:
@@ -137,32 +153,12 @@ class SelectReader:
         return q.Calculation(left, "years" if years else "days", right)
 
 
-def _words(tokens: Sequence[tuple[str, str]]) -> list[str]:
-    """Tokens in small letters, texts blank: none of them is a word of SQL."""
-    return ["" if kind == "text" else said.lower() for kind, said in tokens]
-
-
-def _tokens(text: str) -> list[tuple[str, str]]:
-    tokens, start = [], 0
-    text = text.strip().rstrip(";").strip()
-    while start < len(text):
-        match = _TOKEN.match(text, start)
-        if match is None:
-            raise JaxkgError(f"no SELECT: {text[start : start + 40]!r} cannot be read")
-        kind = match.lastgroup or ""
-        said = match[kind]
-        if kind == "text":
-            said = said[1:-1].replace("''", "'")
-        tokens.append(("word" if kind == "quoted" else kind, said))
-        start = match.end()
-    return tokens
-
-
 class _Reading:
     """One SELECT, from its first token to its last."""
 
     def __init__(self, reader: SelectReader, tokens: list[tuple[str, str]]) -> None:
-        self.relational, self.kg, self.tables = reader.relational, reader.kg, reader.tables
+        self.reader, self.relational = reader, reader.relational
+        self.kg, self.tables = reader.kg, reader.tables
         self.tokens, self.place = tokens, 0
         self.table: Table = self._from()
         self.items: list[_Item] = []
@@ -189,42 +185,46 @@ class _Reading:
             if self._take(","):
                 raise JaxkgError("GROUP BY several columns is not read")
         having = self._having() if self._take("having") else None
-        order, largest = None, False
-        if self._take("order"):
-            self._need("by")
-            order = self._item(is_selected=False)
-            largest = self._take("desc")
-            self._take("asc")
-            if self._take(","):
-                raise JaxkgError("ORDER BY several columns is not read")
-        n = 0
+        orders = self._orders()
+        n = offset = 0
         if self._take("limit"):
-            number = self._value("number")
-            if not number.isdecimal() or not int(number):
-                raise JaxkgError(f"LIMIT {number}: a whole number is meant, from 1 on")
-            n = int(number)
-            if order is None:
+            n = self._whole("LIMIT", 1)
+            if not orders:
                 raise JaxkgError("LIMIT without ORDER BY would leave it open which rows are meant")
+            offset = self._whole("OFFSET", 0) if self._take("offset") else 0
+            if len(orders) > 1 and (n > 1 or offset or group is not None):
+                raise JaxkgError("ORDER BY several columns is read with LIMIT 1 alone")
         self._take(";")
         if self.place < len(self.tokens):
             raise JaxkgError(f"what stands at {self.tokens[self.place][1]!r} is not read")
         if group is not None:
-            return self._grouped(node, items, group, having, order, largest, n)
-        return self._plain(node, items, order, largest, n)
+            return self._grouped(node, items, group, having, _Order(orders, n, offset))
+        return self._plain(node, items, _Order(orders, n, offset))
 
-    def _plain(
-        self, node: q.Node, items: Sequence[_Item], order: _Item | None, largest: bool, n: int
-    ) -> q.Query:
+    def _orders(self) -> list[tuple[_Item, bool]]:
+        """What ORDER BY names, and whether the largest comes first."""
+        orders: list[tuple[_Item, bool]] = []
+        if self._take("order"):
+            self._need("by")
+            while not orders or self._take(","):
+                item = self._item(is_selected=False)
+                orders.append((item, self._take("desc")))
+                self._take("asc")
+        return orders
+
+    def _plain(self, node: q.Node, items: Sequence[_Item], ordered: _Order) -> q.Query:
         """What a SELECT without groups means."""
-        if order is not None and n:
+        for order, largest in ordered.orders if ordered.n else ():
             if order.by == "count" and (order.column is None or not order.column.path):
-                return self._by_group(node, items, order, largest, n)
+                return self._by_group(node, items, ordered)
             if order.column is None or order.by not in ("value", "count"):
                 raise JaxkgError(f"ORDER BY {order.by} of a column without GROUP BY")
             if order.column.kind == "text" and order.by == "value":
                 raise JaxkgError(f"{order.column.name} holds texts, which have no order")
             by: Any = order.by
-            node = q.Extreme(node, _path(order.column), largest, n, by)
+            first = q.Extreme(node, _path(order.column), largest, ordered.n + ordered.offset, by)
+            before = dataclasses.replace(first, n=ordered.offset)
+            node = q.Difference(first, before) if ordered.offset else first
         if len(items) > 1 and all(item.by != "value" for item in items):
             raise JaxkgError("several totals of all rows are not read; select one, or GROUP BY")
         if len(items) > 1:
@@ -247,14 +247,12 @@ class _Reading:
         by = item.by
         return q.Total(node, _path(item.column), by)
 
-    def _by_group(
-        self, node: q.Node, items: Sequence[_Item], order: _Item, largest: bool, n: int
-    ) -> q.Query:
+    def _by_group(self, node: q.Node, items: Sequence[_Item], ordered: _Order) -> q.Query:
         """What a SELECT in the order of a number of rows means: groups by the column it tells."""
         columns = [item.column for item in items if item.by == "value" and item.column is not None]
         if len(columns) != 1 or not columns[0].path:
             raise JaxkgError("ORDER BY a number of rows without GROUP BY; name a column to count")
-        return self._grouped(node, items, columns[0], None, order, largest, n)
+        return self._grouped(node, items, columns[0], None, ordered)
 
     def _grouped(
         self,
@@ -262,16 +260,19 @@ class _Reading:
         items: Sequence[_Item],
         group: Column,
         having: tuple[_Item, q.Comparison, str] | None,
-        order: _Item | None,
-        largest: bool,
-        n: int,
+        ordered: _Order,
     ) -> q.Query:
         """A row for each group, told by what the rows have in one column."""
         per = _path(group)
+        order, largest = ordered.orders[0] if ordered.orders else (None, False)
         if not per and having is not None:
-            raise JaxkgError(f"HAVING is of groups; GROUP BY {group.name} makes one of each row")
+            item, comparison, number = having
+            if item.by != "count" or item.column is None or not item.column.path:
+                raise JaxkgError(f"GROUP BY {group.name}: HAVING counts what a row has in a column")
+            value = q.Value("number", number)
+            node = q.Where(node, _path(item.column), comparison, value, by="count")
         if not per:
-            return self._plain(node, items, order, largest, n)
+            return self._plain(node, items, ordered)
         own = [item for item in items if item.column is None or item.column.name != group.name]
         own = own or ([order] if order and order.by != "value" else [])
         columns = [self._cell(item, grouped=True) for item in own]
@@ -289,7 +290,9 @@ class _Reading:
             bounds = (q.Having(place(item), comparison, q.Value("number", number)),)
         if not columns:  # which groups there are
             return group.ends(node)
-        return q.Rows(node, tuple(columns), per, bounds, by, largest or not by, 1, n if by else 0)
+        first = ordered.offset + 1 if by else 1
+        last = ordered.offset + ordered.n if by and ordered.n else 0
+        return q.Rows(node, tuple(columns), per, bounds, by, largest or not by, first, last)
 
     def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
         if item.by == "exists":
@@ -338,6 +341,8 @@ class _Reading:
             return q.Intersection((node, having)) if denied else q.Difference(node, having)
         denied = self._take("not")
         if self._take("in"):
+            if self._word(1) == "select":
+                return self._within(node, column, self._inner(), denied)
             self._need("(")
             ids = self._ids(column, self._value("text", "number"))
             while self._take(","):
@@ -367,8 +372,65 @@ class _Reading:
                 return q.Intersection((node, self._having_any(column))) if column.path else node
             return q.Match(node, _path(column), sign, _path(other))
         if self._word() == "(":
-            raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
+            inner = self._inner()
+            if sign in ("=", "!=") and not isinstance(inner, (q.Count, q.Total)):
+                return self._within(node, column, inner, sign == "!=")
+            return self._compared(node, column, sign, self._one(inner))
         return self._compared(node, column, sign, self._next())
+
+    def _inner(self) -> q.Node | q.Count | q.Total:
+        """The SELECT in the brackets that follow."""
+        depths = depths_of(words_of(self.tokens[self.place :]))
+        if self._word(1) != "select" or 0 not in depths:
+            raise JaxkgError("in brackets behind a comparison stands one SELECT")
+        end = self.place + depths.index(0)
+        query = self.reader.of_tokens(self.tokens[self.place + 1 : end])
+        self.place = end + 1
+        if isinstance(query, q.Rows) and query.per:
+            # Which groups these are, without how much of each.
+            rows = self.relational.sets.execute(query).rows
+            query = q.Entities(tuple(self.kg.entity_ids[row] for row in rows.tolist()))
+        if isinstance(query, (q.Rows, q.Exists, q.Compared, q.Calculation)):
+            raise JaxkgError("an inner SELECT is of one column")
+        return query
+
+    def _within(
+        self, node: q.Node, column: Column, inner: q.Node | q.Count | q.Total, denied: bool
+    ) -> q.Node:
+        """What has in a column something that an inner SELECT finds: the same, or called so."""
+        if isinstance(inner, (q.Count, q.Total)):
+            raise JaxkgError("IN stands before a SELECT of names, not of a number")
+        ends = self.relational.cells.ends(column, self.table)
+        rows = self.relational.sets.execute(inner).rows.tolist()
+        if ends.isdisjoint(rows):
+            named = (
+                self.relational.cells.matches(column, self.table, self.kg.name(row), whole=True)
+                for row in rows
+            )
+            ids = dict.fromkeys(self.kg.entity_ids[end] for some in named for end in some)
+            inner = q.Entities(tuple(ids))
+            if not ids and not denied:
+                raise NothingLike(f"nothing of {column.name} is in what the inner SELECT finds")
+        inside = column.rows(inner)
+        if denied:
+            having = q.Intersection((node, self._having_any(column))) if column.path else node
+            return q.Difference(having, inside)
+        return q.Intersection((node, inside))
+
+    def _one(self, inner: q.Node | q.Count | q.Total) -> tuple[str, str]:
+        """The one number or date that an inner SELECT finds, as a token."""
+        sets = self.relational.sets
+        result = sets.execute(inner)
+        if result.number is not None:
+            return "number", f"{result.number:.12g}"
+        if len(result.rows) > 1:
+            raise JaxkgError(f"an inner SELECT finds {len(result.rows)} values; one compares")
+        if not len(result.rows):
+            raise NothingLike("the inner SELECT finds no value to compare with")
+        row = int(result.rows[0])
+        if (number := sets.values.number(row)) is not None:
+            return "number", str(number[1])
+        return "text", self.relational.cells.date_of(row)
 
     def _compared(
         self, node: q.Node, column: Column, sign: q.Comparison, value: tuple[str, str]
@@ -459,6 +521,11 @@ class _Reading:
             self.place += 1
 
     def _column(self) -> Column:
+        if self._word() in _FOLDS and self._word(1) == "(":  # texts compare in any case
+            self.place += 2
+            column = self._column()
+            self._need(")")
+            return column
         kind, name = self._next()
         if self._word() == ".":
             self.place += 1
@@ -472,13 +539,14 @@ class _Reading:
         return column
 
     def _from(self) -> Table:
-        words = _words(self.tokens)
+        words = words_of(self.tokens)
         if not words or words[0] != "select" or "from" not in words[:-1]:
             raise JaxkgError("no SELECT ... FROM a table")
-        if words.count("select") > 1:
-            raise JaxkgError("a query within a query is not read; use ORDER BY and LIMIT")
         # A column may be called so, too.
-        names = [after for word, after in itertools.pairwise(words) if word == "from"]
+        outer = ["" if depth else word for word, depth in zip(words, depths_of(words))]
+        names = [words[i + 1] for i, word in enumerate(outer[:-1]) if word == "from"]
+        if not names or names[0] == "(":
+            raise JaxkgError("FROM stands before a table, not before a SELECT")
         for name in names:
             if name in self.tables:
                 return self.tables[name]
@@ -513,6 +581,12 @@ class _Reading:
         if kind not in kinds:
             raise JaxkgError(f"{said!r} is no {' or '.join(kinds)}")
         return said
+
+    def _whole(self, word: str, least: int) -> int:
+        number = self._value("number")
+        if not number.isdecimal() or int(number) < least:
+            raise JaxkgError(f"{word} {number}: a whole number is meant, from {least} on")
+        return int(number)
 
     def _sign(self) -> q.Comparison:
         _, said = self._next()
