@@ -178,12 +178,16 @@ def check(
     context: options.Context = None,
     extra_body: options.ExtraBody = None,
 ) -> None:
-    """Say whether a model answers, how fast it is, and how long a question will take.
+    """Say whether a model answers, how fast and how good it is, and how long a question will take.
 
-    The check costs about 600 tokens read and 80 written. --llm or JAXKG_LLM_MODEL names the model,
+    The model also sits an exam: it writes SELECTs for 12 questions over a small graph. If it
+    passes, jaxkg trusts what it writes; the replies are saved, so that later commands know. The
+    check costs about 12,000 tokens read and 400 written. --llm or JAXKG_LLM_MODEL names the model,
     OPENAI_API_KEY holds the key. Exit code 2 means that jaxkg cannot work with the model.
     """
     from jaxkg.adjudicate import Backoff, OpenAIBackend, check
+    from jaxkg.adjudicate.around.cache import Cache
+    from jaxkg.systems.exam import examined
     from jaxkg.words import one_line
 
     wanted = ModelOptions(llm=llm, extra_body=extra_body)
@@ -202,6 +206,11 @@ def check(
                 manner=wanted.manner(),
             )
         found = check(stack.enter_context(backend))
-    print("\n".join(map(one_line, found.text().splitlines())))
+        print("\n".join(map(one_line, found.text().splitlines())), flush=True)
+        if found.ok:
+            replies = _usual_replies()
+            keeps = backend if replies is None else stack.enter_context(Cache(backend, replies))
+            exam = examined(keeps)
+            print("Exam: not finished, a call failed." if exam is None else exam.line)
     if not found.ok:
         sys.exit(2)

@@ -239,14 +239,22 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> tuple[Any, dict[str, 
         asked = functools.partial(OfferedQA, built, parts.kg, parts.backend, repair=parts.repair)
         if not offers.write or entry.name != "reader":
             return asked(offers), marks
+        from jaxkg.systems.exam import trust_of
         from jaxkg.systems.selecting import SelectedQA, SelectWriter
 
-        writer = SelectWriter(built.sets, parts.backend, built.encoder, repair=parts.repair)
+        writer = SelectWriter(
+            built.sets,
+            parts.backend,
+            built.encoder,
+            repair=parts.repair,
+            trust=functools.partial(trust_of, parts.backend, offers.trust),
+        )
         if not writer.selects.able:
             return asked(offers), marks
         # Of 475 questions the choice alone made seven right and eight wrong.
         inner = asked(dataclasses.replace(offers, certain=0.0))
-        return SelectedQA(inner, writer, offers.likely), marks
+        alone = built if offers.ask == "always" else None
+        return SelectedQA(inner, writer, offers.likely, alone), marks
     return built, {}
 
 

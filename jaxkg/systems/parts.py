@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Trust: TypeAlias = Literal["exam", "always", "never"]
+"""When a model is answered by wherever its SELECT finds something."""
 AskModel: TypeAlias = Literal["unsure", "always", "never"]
 """When a language model is asked about what a system found."""
 
@@ -45,7 +47,10 @@ class OfferSettings(Checked):
         write: where an answer stays withheld, let the model write a SELECT over the graph's tables,
             which is executed; of a system that executes query graphs.
         likely: least chance of a SELECT that is answered by, where the endpoint tells
-            log-probabilities.
+            log-probabilities and the model is not trusted.
+        trust: answer by whatever SELECT of the model finds something: always, never, or where it
+            passes an exam (`jaxkg.systems.exam`). If it is always asked, it then writes for every
+            question, and chooses no reading.
     """
 
     judge: Literal["readings", "paths"] = "readings"
@@ -57,6 +62,7 @@ class OfferSettings(Checked):
     seed: int = 0
     write: bool = True
     likely: Share = 0.57
+    trust: Trust = "exam"
 
 
 @dataclasses.dataclass(frozen=True)

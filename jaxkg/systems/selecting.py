@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -28,8 +28,11 @@ from jaxkg.systems.answering import Progress, QuestionAnswering
 from jaxkg.systems.offered import CITED, OTHERS, previewed
 from jaxkg.systems.reader.language.cues import read_cues
 
-TOKENS = 800
-"""Of the tables' definitions at most, as estimated: two cores read some 100 a second."""
+TOKENS, MORE_TOKENS = 800, 3000
+"""Of the tables' definitions at most, as estimated: two cores read some 100 a second; and for a
+model that is trusted and has the context for them."""
+_ROOM = 8192
+"""Tokens of such a context."""
 _NAMES, _PLACES, _SURE = 8, 3, 0.85
 """Names that are told of, columns of each, and the linker's score from which on one is no guess."""
 _WROTE = "the model wrote"
@@ -78,6 +81,9 @@ class SelectWriter:
         encode: tells which columns are like a question's words where not all can be shown; None
             shows the first ones.
         repair: allow one more call for a reply that cannot be read.
+        trust: says how often the model's SELECTs are right, 0 to 1, where that is often; it may
+            then write any SELECT, and sees more of the tables. None of a model that writes within a
+            pattern.
     """
 
     def __init__(
@@ -87,11 +93,18 @@ class SelectWriter:
         encode: Encode | None = None,
         *,
         repair: bool = False,
+        trust: Callable[[], float | None] = lambda: None,
     ) -> None:
         self.sets, self.backend, self.encode = sets, backend, encode
         self.repair = repair
         self.selects = Selects(sets.kg, sets)
         self.relational = self.selects.relational
+        self._trust = trust
+
+    @functools.cached_property
+    def trusted(self) -> float | None:
+        """How often the model's SELECTs are right; None of a model that is not trusted."""
+        return self._trust()
 
     def write(
         self, questions: Sequence[tuple[str, str]], links: Sequence[Sequence[Link]]
@@ -106,15 +119,16 @@ class SelectWriter:
             One a question, in order.
         """
         columns = sum(len(table.columns) for table in self.relational.tables)
+        has_room = (self.backend.context or _ROOM) >= _ROOM
+        tokens = MORE_TOKENS if self.trusted is not None and has_room else TOKENS
         wanted, notes = [], []
         for (text, question_id), mentions in zip(questions, links, strict=True):
-            tables = self.relational.projected(text, self.encode, tokens=TOKENS)
+            places = self._places(text, mentions)
+            first = {place for some in places.values() for place in some[:_PLACES]}
+            tables = self.relational.projected(text, self.encode, tokens=tokens, first=first)
             lines = "\n".join(table.definition() for table in tables).split("\n")
-            names = self._names(text, mentions, tables)
-            values = functools.partial(self._values, text, mentions)
-            cues = read_cues(text)
-            truth = True if cues.plainly else None if cues.yesno else False
-            pattern = select_pattern(tables, values, truth=truth)
+            names = self._names(text, places, tables)
+            pattern = "" if self.trusted is not None else self._pattern(text, mentions, tables)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
             hidden = f"the model was shown {shown} of {columns} columns"
@@ -140,6 +154,13 @@ class SelectWriter:
             replies.append(Written(queries.get(place), sql, outcome, note))
         return replies
 
+    def _pattern(self, text: str, links: Sequence[Link], tables: Sequence[Table]) -> str:
+        """What may be written for a question."""
+        cues = read_cues(text)
+        truth = True if cues.plainly else None if cues.yesno else False
+        values = functools.partial(self._values, text, links)
+        return select_pattern(tables, values, truth=truth)
+
     def _values(
         self, text: str, links: Sequence[Link], table: Table, column: Column
     ) -> Sequence[str] | None:
@@ -155,8 +176,8 @@ class SelectWriter:
                 names.append(link.name)
         return list(dict.fromkeys(names))
 
-    def _names(self, text: str, links: Sequence[Link], tables: Sequence[Table]) -> tuple[str, ...]:
-        """What a question names, with the columns that each stands in."""
+    def _places(self, text: str, links: Sequence[Link]) -> dict[str, list[str]]:
+        """What links say that a question names, with the columns that each stands in."""
         words = word_key(text)
         named = {
             link.entity: link.name
@@ -166,6 +187,12 @@ class SelectWriter:
         places: dict[str, list[str]] = {}
         for entity, name in named.items():
             places.setdefault(name, [*self.relational.places(self.sets.kg.entity(entity))])
+        return places
+
+    def _names(
+        self, text: str, places: dict[str, list[str]], tables: Sequence[Table]
+    ) -> tuple[str, ...]:
+        """What a question names, with the columns that each stands in, told in words."""
         for table in tables:
             for column in table.columns.values():
                 if column.kind == "text" and len(column.path) < 2 and not column.closure:
@@ -190,16 +217,33 @@ class SelectedQA(QuestionAnswering):
 
     The SELECT is read as a query graph, which is executed, cited and checked as any answer is. The
     answer stays withheld where the model writes nothing, what it writes finds nothing, or it is not
-    sure of it; a withheld reading that answers the same makes it surer.
+    sure of it; a withheld reading that answers the same makes it surer. A model that is trusted is
+    answered by wherever what it writes finds something.
 
     Args:
         inner: the system.
         writer: asks the model.
         likely: least chance of a SELECT that is answered by; others are told as readings.
+        alone: the system without a choice by the model, where a model that is trusted is to write
+            for every question, and the surer of both answers; None where it writes for what is
+            withheld.
     """
 
-    def __init__(self, inner: QuestionAnswering, writer: SelectWriter, likely: float) -> None:
-        self.inner, self.writer, self.likely = inner, writer, likely
+    def __init__(
+        self,
+        inner: QuestionAnswering,
+        writer: SelectWriter,
+        likely: float,
+        alone: QuestionAnswering | None = None,
+    ) -> None:
+        self.inner, self.writer, self.likely, self.alone = inner, writer, likely, alone
+        self.sets = writer.sets
+
+    @property
+    def _first(self) -> QuestionAnswering:
+        """The system that answers first."""
+        is_trusted = self.alone is not None and self.writer.trusted is not None
+        return self.alone if self.alone is not None and is_trusted else self.inner
 
     def answer(
         self,
@@ -209,20 +253,25 @@ class SelectedQA(QuestionAnswering):
         on_progress: Progress | None = None,
     ) -> list[Answer]:
         """Answer all questions, then let the model write for those that are withheld."""
-        answers = self.inner.answer(questions, use_given=use_given, on_progress=on_progress)
+        answers = self._first.answer(questions, use_given=use_given, on_progress=on_progress)
         return self._written(answers)
 
     def traced(self, question: Question) -> tuple[Answer, tuple[TraceNode, ...]]:
         """An answer, what the system considered, and what the model wrote."""
-        answers, stages = self.inner.traced(question)
-        [answer] = self._written([answers])
+        answer, stages = self._first.traced(question)
+        [answer] = self._written([answer])
         nodes = tuple(
             TraceNode(note, kept=True) for note in answer.notes if note.startswith(_WROTE)
         )
         return answer, (*stages, TraceNode("written by the model", below=nodes))
 
     def _written(self, answers: Sequence[Answer]) -> list[Answer]:
-        places = [i for i, each in enumerate(answers) if each.abstained and each.error is None]
+        every = self._first is not self.inner
+        places = [
+            i
+            for i, each in enumerate(answers)
+            if each.error is None and (every or each.abstained is not None)
+        ]
         if not places:
             return list(answers)
         asked = [answers[place] for place in places]
@@ -262,6 +311,11 @@ class SelectedQA(QuestionAnswering):
             notes = (*answer.notes, *notes, f"{note}, which finds nothing")
             return dataclasses.replace(answer, usage=usage, notes=notes)
         chance = self._chance(answer, written, result)
+        if answer.abstained is None and answer.plan and answer.plan[0].probability >= chance:
+            other = "" if _same(answer, cited) else ", which answers otherwise"
+            return dataclasses.replace(
+                answer, usage=usage, notes=(*answer.notes, *notes, note + other)
+            )
         if chance >= self.likely:
             return dataclasses.replace(
                 cited,
@@ -284,6 +338,8 @@ class SelectedQA(QuestionAnswering):
 
     def _chance(self, answer: Answer, written: Written, result: Result) -> float:
         """How likely the model's SELECT is meant, and right."""
+        if self.writer.trusted is not None:
+            return self.writer.trusted
         likelihood = _USUAL if written.likelihood is None else written.likelihood
         agrees = 0.0
         for reading in answer.readings:
@@ -293,6 +349,12 @@ class SelectedQA(QuestionAnswering):
                     agrees = reading.confidence
         level = _LEVEL - _LOOKUP * is_lookup(written.query)
         return 1 / (1 + math.exp(-(level + _SLOPE * (likelihood + _AGREES * agrees))))
+
+
+def _same(answer: Answer, other: Answer) -> bool:
+    """Whether two answers say the same."""
+    names = [{entity.name or entity.entity for entity in each.entities} for each in (answer, other)]
+    return names[0] == names[1]
 
 
 def is_lookup(query: q.Query | None) -> bool:

@@ -208,11 +208,12 @@ def test_a_reply_is_asked_for_again_where_repair_is_wished():
 def test_the_examples_of_the_prompt_are_read_over_such_a_graph():
     sets = QuerySets(KG)
     reader = SelectReader(Relational(sets))
-    replies = re.findall(r": (\{.*\})$", selecting._SYSTEM, re.MULTILINE)
+    examples = selecting._EXAMPLES + selecting._FREE_EXAMPLE
+    replies = re.findall(r": (\{.*\})$", examples, re.MULTILINE)
     said = [parse(reply, SelectReply).sql for reply in replies]
     results = [sets.execute(reader.read(sql)) for sql in said if sql]
-    assert len(said) == 12
-    assert said[-2:] == ["", ""]
+    assert len(said) == 13
+    assert said[-3:-1] == ["", ""]
     told = [result.words or sorted(KG.name(row) for row in result.rows) for result in results]
     assert told[:3] == [["40"], ["Ada Quill"], ["Film camera", "Orion lamp"]]
     assert told[3:7] == ["1", ["Film camera"], ["Ada Quill"], ["Bo Marsh"]]

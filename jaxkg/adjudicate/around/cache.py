@@ -207,6 +207,34 @@ def _readable(request: Request, reply: Reply) -> bool:
     return reply.error is None and (request.reads is None or request.reads(reply))
 
 
+class Kept(Wrapper):
+    """Answers what a file of replies has; what it has not is held back, and calls nothing."""
+
+    def __init__(self, inner: Backend, store: ReplyStore) -> None:
+        """Take the backend whose model, context and manner count, and its replies."""
+        super().__init__(inner)
+        self.store = store
+
+    def complete(
+        self, requests: Sequence[Request], *, admit: Admit = None, on_reply: OnReply = None
+    ) -> list[Reply]:
+        """One reply per request, in order; error "budget" where there is none."""
+        keys = [request.key(self.model) for request in requests]
+        stored = self.store.get(list(dict.fromkeys(keys)))
+        replies = [stored.get(key) or Reply.held_back("no reply is kept") for key in keys]
+        for index, reply in enumerate(replies if on_reply else ()):
+            on_reply and on_reply(index, reply)
+        return replies
+
+
+def kept_of(backend: Backend) -> Kept | None:
+    """A backend that only knows what this one keeps of replies; None where it keeps none."""
+    layer = backend
+    while isinstance(layer, Wrapper) and not isinstance(layer, Cache):
+        layer = layer.inner
+    return Kept(backend, layer.store) if isinstance(layer, (Cache, Replay)) else None
+
+
 class Replay(Closing):
     """Answers from a file of recorded replies alone; calls nothing, needs no key.
 

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -76,13 +76,16 @@ class Relational:
         tables = [self._table(kinds, names) for kinds in self._kinds]
         return tuple(sorted(tables, key=lambda table: -table.size))
 
-    def projected(self, text: str, encode: Encode | None, *, tokens: int) -> tuple[Table, ...]:
+    def projected(
+        self, text: str, encode: Encode | None, *, tokens: int, first: Collection[str] = ()
+    ) -> tuple[Table, ...]:
         """The tables with the columns that a question most likely needs, all where they fit.
 
         Args:
             text: the question.
             encode: texts to [Q, D] vectors of length 1; None takes the first columns of each.
             tokens: of the definitions at most, at four letters each.
+            first: columns that go before all others, as `table.column`.
 
         Returns:
             Tables in their order, those without a column left out.
@@ -95,7 +98,8 @@ class Relational:
             near = [_NEAR * (len(column.path) < 2) for _, column in lines]
             if encode is not None:
                 near = [a + b for a, b in zip(near, (self._vectors(encode) @ encode([text])[0]))]
-            order = sorted(order, key=lambda i: (-round(near[i], DIGITS), i))
+            called = [f"{table.name}.{column.name}" in first for table, column in lines]
+            order = sorted(order, key=lambda i: (not called[i], -round(near[i], DIGITS), i))
         likely = set[int]()
         for place in order:
             table, column = lines[place]

@@ -12,6 +12,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.records import Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering, Stages, notes_on
+from jaxkg.systems.exam import trust_of
 from jaxkg.systems.llm_planned.system import LLMPlannedQA
 from jaxkg.systems.selecting import SelectWriter, Written
 
@@ -35,7 +36,8 @@ class LLMSelects(QuestionAnswering):
         """
         planned = self.planned
         sets, repair = QuerySets(planned.kg), planned.settings.repair
-        writer = SelectWriter(sets, planned.backend, planned.encoder, repair=repair)
+        trust = functools.partial(trust_of, planned.backend)
+        writer = SelectWriter(sets, planned.backend, planned.encoder, repair=repair, trust=trust)
         if not writer.selects.able:
             count = planned.kg.num_relations
             raise JaxkgError(f"ask=sql: {count:,} relations make no tables; leave it out")
