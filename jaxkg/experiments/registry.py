@@ -253,8 +253,9 @@ def _with_model(entry: Entry, parts: Parts, built: Any) -> tuple[Any, dict[str, 
             return asked(offers), marks
         # Of 475 questions the choice alone made seven right and eight wrong.
         inner = asked(dataclasses.replace(offers, certain=0.0))
-        alone = built if offers.ask == "always" else None
-        return SelectedQA(inner, writer, offers.likely, alone), marks
+        alone = asked(dataclasses.replace(offers, certain=0.0, ask="unsure"))
+        every = offers.ask == "always"
+        return SelectedQA(inner, writer, offers.likely, alone, every=every), marks
     return built, {}
 
 

@@ -80,7 +80,8 @@ class SelectWriter:
         backend: the model.
         encode: tells which columns are like a question's words where not all can be shown; None
             shows the first ones.
-        repair: allow one more call for a reply that cannot be read.
+        repair: allow one more call for a reply that cannot be read, also of a model that is not
+            trusted.
         trust: says how often the model's SELECTs are right, 0 to 1, where that is often; it may
             then write any SELECT, and sees more of the tables. None of a model that writes within a
             pattern.
@@ -126,6 +127,8 @@ class SelectWriter:
             places = self._places(text, mentions)
             first = {place for some in places.values() for place in some[:_PLACES]}
             tables = self.relational.projected(text, self.encode, tokens=tokens, first=first)
+            if self.trusted is not None:
+                tables = self.relational.fuller(tables, tokens=tokens)
             lines = "\n".join(table.definition() for table in tables).split("\n")
             names = self._names(text, places, tables)
             pattern = "" if self.trusted is not None else self._pattern(text, mentions, tables)
@@ -147,7 +150,8 @@ class SelectWriter:
                 return str(error)
             return None
 
-        outcomes = ask_selects(self.backend, wanted, check=check, repair=self.repair)
+        repair = self.repair or self.trusted is not None
+        outcomes = ask_selects(self.backend, wanted, check=check, repair=repair)
         replies = []
         for place, (outcome, note) in enumerate(zip(outcomes, notes)):
             sql = outcome.value.sql if outcome.value is not None else ""
@@ -217,16 +221,17 @@ class SelectedQA(QuestionAnswering):
 
     The SELECT is read as a query graph, which is executed, cited and checked as any answer is. The
     answer stays withheld where the model writes nothing, what it writes finds nothing, or it is not
-    sure of it; a withheld reading that answers the same makes it surer. A model that is trusted is
-    answered by wherever what it writes finds something.
+    sure of it; a withheld reading that answers the same makes it surer.
+
+    A model that is trusted writes wherever the system is less sure than the model is right, and its
+    word counts: what its SELECT finds is the answer, and where it writes nothing, none is given.
 
     Args:
         inner: the system.
         writer: asks the model.
         likely: least chance of a SELECT that is answered by; others are told as readings.
-        alone: the system without a choice by the model, where a model that is trusted is to write
-            for every question, and the surer of both answers; None where it writes for what is
-            withheld.
+        alone: the system without a choice by the model, which goes before one that is trusted.
+        every: let a model that is trusted write for every question.
     """
 
     def __init__(
@@ -234,16 +239,17 @@ class SelectedQA(QuestionAnswering):
         inner: QuestionAnswering,
         writer: SelectWriter,
         likely: float,
-        alone: QuestionAnswering | None = None,
+        alone: QuestionAnswering,
+        *,
+        every: bool = False,
     ) -> None:
         self.inner, self.writer, self.likely, self.alone = inner, writer, likely, alone
-        self.sets = writer.sets
+        self.every, self.sets = every, writer.sets
 
     @property
     def _first(self) -> QuestionAnswering:
         """The system that answers first."""
-        is_trusted = self.alone is not None and self.writer.trusted is not None
-        return self.alone if self.alone is not None and is_trusted else self.inner
+        return self.inner if self.writer.trusted is None else self.alone
 
     def answer(
         self,
@@ -266,12 +272,7 @@ class SelectedQA(QuestionAnswering):
         return answer, (*stages, TraceNode("written by the model", below=nodes))
 
     def _written(self, answers: Sequence[Answer]) -> list[Answer]:
-        every = self._first is not self.inner
-        places = [
-            i
-            for i, each in enumerate(answers)
-            if each.error is None and (every or each.abstained is not None)
-        ]
+        places = [i for i, each in enumerate(answers) if each.error is None and self._asks(each)]
         if not places:
             return list(answers)
         asked = [answers[place] for place in places]
@@ -281,6 +282,12 @@ class SelectedQA(QuestionAnswering):
         for place, answer, reply in zip(places, asked, written):
             decided[place] = self._decided(answer, reply)
         return decided
+
+    def _asks(self, answer: Answer) -> bool:
+        """Whether the model writes for what the system answers."""
+        trusted = self.writer.trusted
+        surer = trusted is not None and (self.every or _confidence(answer) < trusted)
+        return answer.abstained is not None or surer
 
     def _decided(self, answer: Answer, written: Written) -> Answer:
         """An answer by what the model wrote, or the withheld one with why it stays so."""
@@ -296,7 +303,8 @@ class SelectedQA(QuestionAnswering):
         if written.query is None:
             what = f"{written.sql}, which finds nothing" if written.sql.strip() else "nothing"
             notes = (*answer.notes, *notes, f"{_WROTE} {what}")
-            return dataclasses.replace(answer, usage=usage, notes=notes)
+            answer = dataclasses.replace(answer, usage=usage, notes=notes)
+            return answer if written.sql.strip() or answer.abstained else _withheld(answer)
         sets, note = self.writer.sets, f"{_WROTE} {written.sql}"
         result = sets.execute(written.query)
         cited = query_answer(
@@ -310,12 +318,10 @@ class SelectedQA(QuestionAnswering):
         if cited.abstained is not None or result.empty:
             notes = (*answer.notes, *notes, f"{note}, which finds nothing")
             return dataclasses.replace(answer, usage=usage, notes=notes)
+        if answer.abstained is None and _same(answer, cited):
+            notes = (*answer.notes, *notes, f"{note}, which answers the same")
+            return dataclasses.replace(answer, usage=usage, notes=notes)
         chance = self._chance(answer, written, result)
-        if answer.abstained is None and answer.plan and answer.plan[0].probability >= chance:
-            other = "" if _same(answer, cited) else ", which answers otherwise"
-            return dataclasses.replace(
-                answer, usage=usage, notes=(*answer.notes, *notes, note + other)
-            )
         if chance >= self.likely:
             return dataclasses.replace(
                 cited,
@@ -355,6 +361,26 @@ def _same(answer: Answer, other: Answer) -> bool:
     """Whether two answers say the same."""
     names = [{entity.name or entity.entity for entity in each.entities} for each in (answer, other)]
     return names[0] == names[1]
+
+
+def _confidence(answer: Answer) -> float:
+    """The confidence in the reading that was executed."""
+    return answer.plan[0].probability if answer.plan else 0.0
+
+
+def _withheld(answer: Answer) -> Answer:
+    """An answer that is withheld after all; how it was read is told as a reading."""
+    own = previewed(answer.reading, _confidence(answer), answer.entities, answer.query)
+    return dataclasses.replace(
+        answer,
+        entities=(),
+        paths=(),
+        reading="",
+        query=None,
+        columns=(),
+        abstained="the model finds nothing in the graph that says it",
+        readings=(own, *answer.readings)[:OTHERS],
+    )
 
 
 def is_lookup(query: q.Query | None) -> bool:

@@ -222,8 +222,9 @@ class Kept(Wrapper):
         keys = [request.key(self.model) for request in requests]
         stored = self.store.get(list(dict.fromkeys(keys)))
         replies = [stored.get(key) or Reply.held_back("no reply is kept") for key in keys]
-        for index, reply in enumerate(replies if on_reply else ()):
-            on_reply and on_reply(index, reply)
+        for index, reply in enumerate(replies):
+            if on_reply:
+                on_reply(index, reply)
         return replies
 
 

@@ -32,8 +32,9 @@ _FREE_RULES = (
     "values: =, IN and LIKE mean any of them, and COUNT(column) with GROUP BY name counts them. "
     "What is read: SELECT, WHERE, AND, OR, NOT, IN, LIKE, BETWEEN, IS NULL, comparisons with a "
     "value, with another column of the row, or with (SELECT ...); GROUP BY one column, HAVING, "
-    "ORDER BY, LIMIT, OFFSET, COUNT, SUM, AVG, MIN, MAX, UNION, INTERSECT, EXCEPT. What is not: "
-    "functions, CASE, arithmetic in a row, an inner SELECT that names columns of the outer one. "
+    "ORDER BY, LIMIT, OFFSET, COUNT, SUM, AVG, MIN, MAX, DISTINCT, UNION, INTERSECT, EXCEPT, names "
+    'in "double quotes". What is not: functions, CASE, arithmetic in a row, an inner SELECT that '
+    "names columns of the outer one. "
     "Texts compare in any case. Numbers compare as plain numbers and dates as '2024-01-31', "
     "however the examples of a column are written. Where a column shows only some of its values "
     "(...), compare by LIKE with the part that you are sure of. Select only what is asked for, and "

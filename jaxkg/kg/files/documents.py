@@ -299,6 +299,12 @@ def read_ini(path: Path, intake: Intake) -> None:
             things[found[1]].append({"name": found[2], **said})
         else:
             sections[title] = said
+    named = {*sections, *(one["name"] for some in things.values() for one in some)}
+    for said in (*sections.values(), *(one for some in things.values() for one in some)):
+        for key, value in said.items():  # programs=web,worker
+            parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else []
+            if len(parts) > 1 and named.issuperset(parts):
+                said[key] = parts
     for title in sorted(things.keys() & sections.keys()):  # [remote], what all remotes have
         things[title].append({"name": title, **sections.pop(title)})
     read_jsonl(path, intake, sections | things)

@@ -83,7 +83,7 @@ def as_date(text: str) -> tuple[int, int] | None:
 
 
 def as_clock(text: str) -> tuple[int, int] | None:
-    """A time of day, twice.
+    """A time of day, twice; with seconds also one after midnight, as timetables count on: 25:10:00.
 
     >>> as_clock("16:05") == as_clock("4:05 pm") == (CLOCK + 160500, CLOCK + 160500)
     True
@@ -99,7 +99,7 @@ def as_clock(text: str) -> tuple[int, int] | None:
         return None
     if half:
         hour = hour % 12 + 12 * (half == "p")
-    if minute > 59 or second > 59 or (hour, minute, second) > (24, 0, 0):
+    if minute > 59 or second > 59 or (not found["second"] and (hour, minute) > (24, 0)):
         return None
     time = CLOCK + hour * 10000 + minute * 100 + second
     return time, time

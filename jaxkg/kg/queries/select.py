@@ -19,7 +19,7 @@ from typing import Any
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.names import nearest
-from jaxkg.kg.queries.select_tokens import depths_of, tokens_of, words_of
+from jaxkg.kg.queries.select_tokens import SIGNS, Cursor, depths_of, tokens_of, words_of
 from jaxkg.kg.relational import NAME, Column, Relational, Table
 
 _AGGREGATES: dict[str, Any] = {
@@ -30,7 +30,6 @@ _DEEPEST = 50
 """Brackets and NOTs within one another."""
 _MOST = 10
 """SELECTs in one."""
-_SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 _COMBINED: dict[str, Any] = {
     "union": lambda a, b: q.Union((a, b)),
     "intersect": lambda a, b: q.Intersection((a, b)),
@@ -43,7 +42,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
 
 class NothingLike(JaxkgError):
-    """A SELECT that can be read and finds nothing: nothing is LIKE what it says."""
+    """A SELECT that can be read and finds nothing: nothing is LIKE, or in, what it says."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -139,7 +138,7 @@ class SelectReader:
         if isinstance(left, values) or isinstance(right, values):
             raise JaxkgError("only values and counts are calculated with")
         sign: Any = {"<>": "!="}.get(tokens[middle][1], tokens[middle][1])
-        if sign in _SIGNS:
+        if sign in SIGNS:
             return q.Compared(left, sign, right)
         if sign not in ("-", "/"):
             raise JaxkgError(f"two SELECTs with {sign!r} between them; there are -, /, = and <")
@@ -159,44 +158,47 @@ class _Reading:
     def __init__(self, reader: SelectReader, tokens: list[tuple[str, str]]) -> None:
         self.reader, self.relational = reader, reader.relational
         self.kg, self.tables = reader.kg, reader.tables
-        self.tokens, self.place = tokens, 0
-        self.table: Table = self._from()
+        self.at = Cursor(tokens)
+        self.table: Table = self._from(words_of(tokens))
+        self.lack = ""
         self.items: list[_Item] = []
 
     def query(self) -> q.Query:
-        self._need("select")
-        self._take("distinct")  # answers are sets
+        self.at.need("select")
+        self.at.take("distinct")  # answers are sets
         self.items = items = [self._item()]
-        while self._take(","):
+        while self.at.take(","):
             items.append(self._item())
-        self._need("from")
-        self.place += 1
-        if self._take("as") or (self._kind() == "word" and self._word() not in _CLAUSES):
-            self.place += 1
-        if self._word() in ("join", "inner", "left", ",", "natural", "cross", "right", "full"):
+        self.at.need("from")
+        self.at.skip()
+        if self.at.take("as") or (self.at.kind() == "word" and self.at.word() not in _CLAUSES):
+            self.at.skip()
+        if self.at.word() in ("join", "inner", "left", ",", "natural", "cross", "right", "full"):
             raise JaxkgError("a join: its columns already follow the relations of one table")
         node = self.table.source
-        if self._take("where"):
-            node = self._either(node)
+        if self.at.take("where"):
+            if (kept := self._either(node)) is None:
+                raise NothingLike(self.lack)
+            node = kept
         group = None
-        if self._take("group"):
-            self._need("by")
+        if self.at.take("group"):
+            self.at.need("by")
             group = self._column()
-            if self._take(","):
+            if self.at.take(","):
                 raise JaxkgError("GROUP BY several columns is not read")
-        having = self._having() if self._take("having") else None
+        having = self._having() if self.at.take("having") else None
         orders = self._orders()
         n = offset = 0
-        if self._take("limit"):
-            n = self._whole("LIMIT", 1)
-            if not orders:
-                raise JaxkgError("LIMIT without ORDER BY would leave it open which rows are meant")
-            offset = self._whole("OFFSET", 0) if self._take("offset") else 0
+        if self.at.take("limit"):
+            n = self.at.whole("LIMIT", 1)
+            offset = self.at.whole("OFFSET", 0) if self.at.take("offset") else 0
             if len(orders) > 1 and (n > 1 or offset or group is not None):
                 raise JaxkgError("ORDER BY several columns is read with LIMIT 1 alone")
-        self._take(";")
-        if self.place < len(self.tokens):
-            raise JaxkgError(f"what stands at {self.tokens[self.place][1]!r} is not read")
+        if n and not orders:
+            self._check_all(node, items, n)
+        self.at.take(";")
+        if rest := self.at.rest:
+            raise JaxkgError(f"what stands at {rest[0][1]!r} is not read")
         if group is not None:
             return self._grouped(node, items, group, having, _Order(orders, n, offset))
         return self._plain(node, items, _Order(orders, n, offset))
@@ -204,13 +206,24 @@ class _Reading:
     def _orders(self) -> list[tuple[_Item, bool]]:
         """What ORDER BY names, and whether the largest comes first."""
         orders: list[tuple[_Item, bool]] = []
-        if self._take("order"):
-            self._need("by")
-            while not orders or self._take(","):
+        if self.at.take("order"):
+            self.at.need("by")
+            while not orders or self.at.take(","):
                 item = self._item(is_selected=False)
-                orders.append((item, self._take("desc")))
-                self._take("asc")
+                orders.append((item, self.at.take("desc")))
+                self.at.take("asc")
         return orders
+
+    def _check_all(self, node: q.Node, items: Sequence[_Item], n: int) -> None:
+        """See that LIMIT without ORDER BY leaves out nothing.
+
+        Raises:
+            JaxkgError: it would leave it open which rows are meant.
+        """
+        column = items[0].column if len(items) == 1 and items[0].by == "value" else None
+        found = node if column is None else column.ends(node)
+        if len(self.relational.sets.execute(found).rows) > n:
+            raise JaxkgError("LIMIT without ORDER BY would leave it open which rows are meant")
 
     def _plain(self, node: q.Node, items: Sequence[_Item], ordered: _Order) -> q.Query:
         """What a SELECT without groups means."""
@@ -303,89 +316,93 @@ class _Reading:
         return q.Column(() if item.column is None else _path(item.column), by)
 
     def _having(self) -> tuple[_Item, q.Comparison, str]:
-        item, sign = self._item(is_selected=False), self._sign()
-        return item, sign, self._value("number")
+        item, sign = self._item(is_selected=False), self.at.sign()
+        return item, sign, self.at.value("number")
 
-    def _either(self, node: q.Node, depth: int = 0) -> q.Node:
+    def _either(self, node: q.Node, depth: int = 0) -> q.Node | None:
+        """What of some rows is as a condition says; None where nothing can be."""
         parts = [self._both(node, depth)]
-        while self._take("or"):
+        while self.at.take("or"):
             parts.append(self._both(node, depth))
-        return parts[0] if len(parts) == 1 else q.Union(tuple(parts))
+        some = [part for part in parts if part is not None]
+        return some[0] if len(some) == 1 else q.Union(tuple(some)) if some else None
 
-    def _both(self, node: q.Node, depth: int) -> q.Node:
-        node = self._condition(node, depth)
-        while self._take("and"):
-            node = self._condition(node, depth)
-        return node
+    def _both(self, node: q.Node, depth: int) -> q.Node | None:
+        kept = [self._condition(node, depth)]
+        while self.at.take("and"):
+            kept.append(self._condition(node if kept[-1] is None else kept[-1], depth))
+        return None if None in kept else kept[-1]
 
-    def _condition(self, node: q.Node, depth: int = 0) -> q.Node:
+    def _condition(self, node: q.Node, depth: int = 0) -> q.Node | None:
         if depth > _DEEPEST:
             raise JaxkgError(f"more than {_DEEPEST} conditions within one another are not read")
-        if self._take("not"):
-            return q.Difference(node, self._condition(node, depth + 1))
-        if self._take("("):
+        if self.at.take("not"):
+            kept = self._condition(node, depth + 1)
+            return node if kept is None else q.Difference(node, kept)
+        if self.at.take("("):
             inside = self._either(node, depth + 1)
-            self._need(")")
+            self.at.need(")")
             return inside
-        if self._kind() in ("text", "number"):  # a value before its column
-            value = self._next()
-            sign = self._sign()
+        if self.at.kind() in ("text", "number"):  # a value before its column
+            value = self.at.next()
+            sign = self.at.sign()
             column = self._column()
             return self._compared(node, column, _SWAPPED.get(sign, sign), value)
         column = self._column()
         denied = False
-        if self._take("is"):
-            denied = self._take("not")
-            self._need("null")
+        if self.at.take("is"):
+            denied = self.at.take("not")
+            self.at.need("null")
             having = self._having_any(column)
             return q.Intersection((node, having)) if denied else q.Difference(node, having)
-        denied = self._take("not")
-        if self._take("in"):
-            if self._word(1) == "select":
+        denied = self.at.take("not")
+        if self.at.take("in"):
+            if self.at.word(1) == "select":
                 return self._within(node, column, self._inner(), denied)
-            self._need("(")
-            ids = self._ids(column, self._value("text", "number"))
-            while self._take(","):
-                ids += self._ids(column, self._value("text", "number"))
-            self._need(")")
+            self.at.need("(")
+            ids = self._ids(column, self.at.value("text", "number"))
+            while self.at.take(","):
+                ids += self._ids(column, self.at.value("text", "number"))
+            self.at.need(")")
             return self._among(node, column, ids, denied)
-        if self._take("like"):
-            text = self._value("text")
+        if self.at.take("like"):
+            text = self.at.value("text")
             if column.kind == "date" and _DATE.fullmatch(
                 start := text.removesuffix("%").rstrip("-")
             ):
                 return self._on(node, column, start, denied)
             rows = self.relational.cells.like(column, self.table, text)
             if not rows:
-                raise NothingLike(f"nothing of {column.name} is like {text!r}")
+                self.lack = f"nothing of {column.name} is like {text!r}"
+                return self._any(node, column) if denied else None
             return self._among(node, column, [self.kg.entity_ids[row] for row in rows], denied)
-        if self._take("between"):
-            low = self._next()
-            self._need("and")
+        if self.at.take("between"):
+            low = self.at.next()
+            self.at.need("and")
             within = self._compared(node, column, ">=", low)
-            within = self._compared(within, column, "<=", self._next())
+            within = self._compared(within, column, "<=", self.at.next())
             return q.Difference(node, within) if denied else within
-        sign = self._sign()
-        if self._kind() == "word" and self._word() not in ("true", "false"):
+        sign = self.at.sign()
+        if self.at.kind() == "word" and self.at.word() not in ("true", "false"):
             other = self._column()
             if other == column and sign == "=":  # what has any
-                return q.Intersection((node, self._having_any(column))) if column.path else node
+                return self._any(node, column)
             return q.Match(node, _path(column), sign, _path(other))
-        if self._word() == "(":
+        if self.at.word() == "(":
             inner = self._inner()
             if sign in ("=", "!=") and not isinstance(inner, (q.Count, q.Total)):
                 return self._within(node, column, inner, sign == "!=")
             return self._compared(node, column, sign, self._one(inner))
-        return self._compared(node, column, sign, self._next())
+        return self._compared(node, column, sign, self.at.next())
 
     def _inner(self) -> q.Node | q.Count | q.Total:
         """The SELECT in the brackets that follow."""
-        depths = depths_of(words_of(self.tokens[self.place :]))
-        if self._word(1) != "select" or 0 not in depths:
+        depths = depths_of(words_of(self.at.rest))
+        if self.at.word(1) != "select" or 0 not in depths:
             raise JaxkgError("in brackets behind a comparison stands one SELECT")
-        end = self.place + depths.index(0)
-        query = self.reader.of_tokens(self.tokens[self.place + 1 : end])
-        self.place = end + 1
+        end = depths.index(0)
+        query = self.reader.of_tokens(self.at.rest[1:end])
+        self.at.skip(end + 1)
         if isinstance(query, q.Rows) and query.per:
             # Which groups these are, without how much of each.
             rows = self.relational.sets.execute(query).rows
@@ -396,7 +413,7 @@ class _Reading:
 
     def _within(
         self, node: q.Node, column: Column, inner: q.Node | q.Count | q.Total, denied: bool
-    ) -> q.Node:
+    ) -> q.Node | None:
         """What has in a column something that an inner SELECT finds: the same, or called so."""
         if isinstance(inner, (q.Count, q.Total)):
             raise JaxkgError("IN stands before a SELECT of names, not of a number")
@@ -408,13 +425,13 @@ class _Reading:
                 for row in rows
             )
             ids = dict.fromkeys(self.kg.entity_ids[end] for some in named for end in some)
+            if not ids:
+                self.lack = f"nothing of {column.name} is in what the inner SELECT finds"
+                return self._any(node, column) if denied else None
             inner = q.Entities(tuple(ids))
-            if not ids and not denied:
-                raise NothingLike(f"nothing of {column.name} is in what the inner SELECT finds")
         inside = column.rows(inner)
         if denied:
-            having = q.Intersection((node, self._having_any(column))) if column.path else node
-            return q.Difference(having, inside)
+            return q.Difference(self._any(node, column), inside)
         return q.Intersection((node, inside))
 
     def _one(self, inner: q.Node | q.Count | q.Total) -> tuple[str, str]:
@@ -458,7 +475,7 @@ class _Reading:
         same = q.Where(node, column.path, "in", q.Value("date", date))
         if not denied:
             return same
-        return q.Difference(q.Intersection((node, self._having_any(column))), same)
+        return q.Difference(self._any(node, column), same)
 
     def _ids(self, column: Column, text: str) -> list[str]:
         """What of a column is called as a query writes it."""
@@ -482,9 +499,12 @@ class _Reading:
             return q.Where(node, column.path, "=", ids[0])
         inside = column.rows(q.Entities(tuple(dict.fromkeys(ids))))
         if denied:  # an empty cell is not told from others
-            node = q.Intersection((node, self._having_any(column))) if column.path else node
-            return q.Difference(node, inside)
+            return q.Difference(self._any(node, column), inside)
         return q.Intersection((node, inside))
+
+    def _any(self, node: q.Node, column: Column) -> q.Node:
+        """Those rows that have anything in a column."""
+        return q.Intersection((node, self._having_any(column))) if column.path else node
 
     def _having_any(self, column: Column) -> q.Node:
         """What has anything in a column."""
@@ -496,16 +516,16 @@ class _Reading:
         )
 
     def _item(self, *, is_selected: bool = True) -> _Item:
-        if self._take("*"):
+        if self.at.take("*"):
             return _Item(None)
-        by = _AGGREGATES.get(self._word())
-        if by is not None and self._word(1) == "(":
-            self.place += 2
-            distinct = self._take("distinct")
-            column = None if self._take("*") else self._column()
-            self._need(")")
-            if is_selected and self._take(">"):
-                if by != "count" or self._value("number") != "0":
+        by = _AGGREGATES.get(self.at.word())
+        if by is not None and self.at.word(1) == "(":
+            self.at.skip(2)
+            distinct = self.at.take("distinct")
+            column = None if self.at.take("*") else self._column()
+            self.at.need(")")
+            if is_selected and self.at.take(">"):
+                if by != "count" or self.at.value("number") != "0":
                     raise JaxkgError("only COUNT(*) > 0 is selected, a yes or no")
                 by = "exists"
             self._alias()
@@ -517,19 +537,19 @@ class _Reading:
         return _Item(column)
 
     def _alias(self) -> None:
-        if self._take("as"):
-            self.place += 1
+        if self.at.take("as"):
+            self.at.skip()
 
     def _column(self) -> Column:
-        if self._word() in _FOLDS and self._word(1) == "(":  # texts compare in any case
-            self.place += 2
+        if self.at.word() in _FOLDS and self.at.word(1) == "(":  # texts compare in any case
+            self.at.skip(2)
             column = self._column()
-            self._need(")")
+            self.at.need(")")
             return column
-        kind, name = self._next()
-        if self._word() == ".":
-            self.place += 1
-            kind, name = self._next()
+        kind, name = self.at.next()
+        if self.at.word() == ".":
+            self.at.skip()
+            kind, name = self.at.next()
         column = self.table.columns.get(name) or self.table.columns.get(name.lower())
         if column is None and name.lower() == NAME:
             return Column(NAME, (), "text", (), False)
@@ -538,8 +558,7 @@ class _Reading:
             raise JaxkgError(f"{self.table.name} has no column {name!r}{like}")
         return column
 
-    def _from(self) -> Table:
-        words = words_of(self.tokens)
+    def _from(self, words: list[str]) -> Table:
         if not words or words[0] != "select" or "from" not in words[:-1]:
             raise JaxkgError("no SELECT ... FROM a table")
         # A column may be called so, too.
@@ -551,49 +570,6 @@ class _Reading:
             if name in self.tables:
                 return self.tables[name]
         raise JaxkgError(f"no table {names[0]!r}; there are {', '.join(self.tables)}")
-
-    def _kind(self) -> str:
-        return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
-
-    def _word(self, ahead: int = 0) -> str:
-        ahead_of = self.place + ahead
-        if ahead_of >= len(self.tokens) or self.tokens[ahead_of][0] == "text":
-            return ""
-        return self.tokens[ahead_of][1].lower()
-
-    def _take(self, word: str) -> bool:
-        there = self._word() == word
-        self.place += there
-        return there
-
-    def _need(self, word: str) -> None:
-        if not self._take(word):
-            raise JaxkgError(f"{word.upper()} is missing before {self._word() or 'the end'!r}")
-
-    def _next(self) -> tuple[str, str]:
-        if self.place >= len(self.tokens):
-            raise JaxkgError("it ends too early")
-        self.place += 1
-        return self.tokens[self.place - 1]
-
-    def _value(self, *kinds: str) -> str:
-        kind, said = self._next()
-        if kind not in kinds:
-            raise JaxkgError(f"{said!r} is no {' or '.join(kinds)}")
-        return said
-
-    def _whole(self, word: str, least: int) -> int:
-        number = self._value("number")
-        if not number.isdecimal() or int(number) < least:
-            raise JaxkgError(f"{word} {number}: a whole number is meant, from {least} on")
-        return int(number)
-
-    def _sign(self) -> q.Comparison:
-        _, said = self._next()
-        sign: Any = {"<>": "!=", "==": "="}.get(said, said)
-        if sign not in _SIGNS:
-            raise JaxkgError(f"no comparison {said!r}")
-        return sign
 
 
 def _path(column: Column) -> tuple[str, ...]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
+from typing import Any
 
+from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
     r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[-=<>(),*./;]))"""
 )
+SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+"""Comparisons."""
 
 
 def words_of(tokens: Sequence[tuple[str, str]]) -> list[str]:
@@ -46,3 +50,74 @@ def tokens_of(text: str) -> list[tuple[str, str]]:
         tokens.append(("word" if kind == "quoted" else kind, said))
         start = match.end()
     return tokens
+
+
+class Cursor:
+    """A place among the tokens of a SELECT, and what is taken there.
+
+    Raises:
+        JaxkgError: by all that step over a token, where it is another.
+    """
+
+    def __init__(self, tokens: Sequence[tuple[str, str]]) -> None:
+        self.tokens, self.place = list(tokens), 0
+
+    @property
+    def rest(self) -> list[tuple[str, str]]:
+        """The tokens from here on."""
+        return self.tokens[self.place :]
+
+    def skip(self, count: int = 1) -> None:
+        """Step over some tokens."""
+        self.place += count
+
+    def kind(self) -> str:
+        """Say of what kind the next token is."""
+        return self.tokens[self.place][0] if self.place < len(self.tokens) else ""
+
+    def word(self, ahead: int = 0) -> str:
+        """Return a token in small letters, "" of a text."""
+        ahead_of = self.place + ahead
+        if ahead_of >= len(self.tokens) or self.tokens[ahead_of][0] == "text":
+            return ""
+        return self.tokens[ahead_of][1].lower()
+
+    def take(self, word: str) -> bool:
+        """Step over a word where it is the next."""
+        there = self.word() == word
+        self.place += there
+        return there
+
+    def need(self, word: str) -> None:
+        """Step over a word that has to be the next."""
+        if not self.take(word):
+            raise JaxkgError(f"{word.upper()} is missing before {self.word() or 'the end'!r}")
+
+    def next(self) -> tuple[str, str]:
+        """Step over the next token, whatever it is."""
+        if self.place >= len(self.tokens):
+            raise JaxkgError("it ends too early")
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def value(self, *kinds: str) -> str:
+        """Step over a value of one of these kinds."""
+        kind, said = self.next()
+        if kind not in kinds:
+            raise JaxkgError(f"{said!r} is no {' or '.join(kinds)}")
+        return said
+
+    def whole(self, word: str, least: int) -> int:
+        """Step over a whole number."""
+        number = self.value("number")
+        if not number.isdecimal() or int(number) < least:
+            raise JaxkgError(f"{word} {number}: a whole number is meant, from {least} on")
+        return int(number)
+
+    def sign(self) -> q.Comparison:
+        """Step over a comparison."""
+        _, said = self.next()
+        sign: Any = {"<>": "!=", "==": "="}.get(said, said)
+        if sign not in SIGNS:
+            raise JaxkgError(f"no comparison {said!r}")
+        return sign

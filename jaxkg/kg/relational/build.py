@@ -34,6 +34,7 @@ _SAMPLE = 200
 _TOLD = 3
 """Classes that a table is called by, at most."""
 _SHOWN = _PLACES = 3
+_MORE_SHOWN = 15
 _FOLLOWED, _MOST_FOLLOWED = 0.1, 30
 """Share of what a relation leads to that must have a further one for that to be a column, and how
 many of these are."""
@@ -114,6 +115,25 @@ class Relational:
                 columns = {NAME: table.columns[NAME], **columns}
             tables += [dataclasses.replace(table, columns=columns)] if columns else []
         return tuple(tables)
+
+    def fuller(self, tables: Sequence[Table], *, tokens: int) -> tuple[Table, ...]:
+        """Tables with more values of their columns of texts, where there is room for these."""
+        full = tuple(
+            dataclasses.replace(
+                table, columns={c.name: self._fuller(table, c) for c in table.columns.values()}
+            )
+            for table in tables
+        )
+        size = sum(len(table.definition()) for table in full)
+        return full if size <= _LETTERS * tokens else tuple(tables)
+
+    def _fuller(self, table: Table, column: Column) -> Column:
+        if column.kind != "text" or column.listed or not column.values or column.closure:
+            return column
+        rows = sorted(self.cells.ends(column, table))
+        names = tuple(dict.fromkeys(map(self.kg.name, rows[:_SAMPLE])))
+        shown = tuple(shortened(name)[:LONGEST] for name in names[:_MORE_SHOWN])
+        return dataclasses.replace(column, values=shown)
 
     def places(self, node: int) -> tuple[str, ...]:
         """Columns that an entity stands in, `table.column`, itself first; three at most."""

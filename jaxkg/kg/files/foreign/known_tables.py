@@ -216,8 +216,10 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
     source = source_of(path, number, intake)
     intake.sort(id, table.sort)
     named = [row[name] for name in table.names if row.get(name, "") not in _NOTHING]
+    if key and not named:
+        named = [key]
     if named:
-        intake.name(id, named[0], named[1:])
+        intake.name(id, named[0], [*named[1:], *filter(None, (key,)), id])
     for column, cell in row.items():
         again = column in table.names and cell == named[0]
         if again or cell in _NOTHING or column == table.key or not column:
@@ -225,6 +227,8 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
         word = column.removesuffix("_id").removeprefix(f"{table.sort}_").replace("_", " ")
         kind = table.refers.get(column)
         end = f"{kind} {cell}" if kind else _KNOWN["kinds"].get(column, {}).get(cell, cell)
+        if kind and kind not in _GTFS_KEYS.values():  # a zone, of which no table tells
+            intake.name(end, cell, [end])
         intake.fact(id, word, end, source)
 
 

@@ -69,6 +69,14 @@ class Listed(NamedTuple):
     records: list[Any]
 
 
+def _height(value: dict[str, Any]) -> dict[str, float]:
+    """The third number of a point of GeoJSON (RFC 7946) by its name; nothing of anything else."""
+    numbers = value.get("coordinates")
+    if value.get("type") != "Point" or not isinstance(numbers, list) or len(numbers) != 3:
+        return {}
+    return {"altitude or depth": numbers[2]} if isinstance(numbers[2], int | float) else {}
+
+
 def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     """A value without the wrapping that says nothing.
 
@@ -80,6 +88,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     [{'id': 1}]
     >>> plain({"date-parts": [[2020, 3, 1]]}), plain({"licenses": [{"license": {"id": "MIT"}}]})
     ('2020-03-01', {'licenses': [{'id': 'MIT'}]})
+    >>> plain({"type": "Point", "coordinates": [5.3, 60.4, 12]})["altitude or depth"]
+    12
 
     Args:
         key: that it lies under.
@@ -96,6 +106,7 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return of_kinds(key, held) if pairs is held else pairs
     if not isinstance(value, dict):
         return value
+    value = value | _height(value)
     value = named_once(value if OWN.isdisjoint(value) else identified(value), one_of(key.lower()))
     if one_of(key) != key not in _BAGS and {*map(type, value.values())} == {type(None)}:
         return list(value)  # "children": {"web": null, "db": null}

@@ -246,8 +246,9 @@ def test_gtfs(tmp_path, packed):
         ("Pier", "location type", "station"),
         ("4", "agency", "Bay Lines"),
         ("4", "type", "ferry"),
-        ("Bay", "route", "4"),  # and not the stop whose key is S1, too
-        ("Bay", "service", "service W"),
+        ("T1", "headsign", "Bay"),
+        ("T1", "route", "4"),  # and not the stop whose key is S1, too
+        ("T1", "service", "service W"),  # of which no table tells
     }
     times = [kg.triple(row) for row in range(kg.num_triples)]
     assert ("_:stop_time_stop_times_3", "stop", "stop S2") in times
