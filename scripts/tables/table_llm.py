@@ -1,6 +1,7 @@
 """Every method with a real language model, beside itself without one and the model alone.
 
-Experiments: `user` and `plans` (GeoQuery, odd ids), `files` (public files), `planning` (MetaQA),
+Experiments: `user` and `plans` (GeoQuery, odd ids), `files` (public files), `ck25`, `trusted` (all
+of these, for a model that passes the exam, which it sits first), `planning` (MetaQA),
 `pathhd` (WebQSP, CWQ), `reknos` (WebQSP), `pathmind` (PQ-3H; trained here), `proh` (MuSiQue,
 HotpotQA).
 Arms of a set share their questions, drawn with the seed; differences are paired. Every reply is
@@ -43,6 +44,7 @@ from jaxkg.learn.priority.fit import fit_priority
 from jaxkg.learn.priority.train import PriorityConfig
 from jaxkg.learn.supervision import Training
 from jaxkg.records import Question
+from jaxkg.systems.exam import examined
 from jaxkg.systems.parts import Parts
 from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, Strategy
 
@@ -120,6 +122,12 @@ EXPERIMENTS = {
         ("ck25",),
         50,
         (*_READER, _SELECT),
+        linked=True,
+    ),
+    "trusted": Experiment(
+        ("geoquery", "public_files", "ck25"),
+        135,
+        (*_READER, Arm("reader, model always", "reader", ask="always"), _SELECT),
         linked=True,
     ),
     "planning": Experiment(
@@ -304,6 +312,8 @@ def run(name: str, options: argparse.Namespace, model: Backend) -> None:
     columns = ("set", "questions", "arm", *METRICS, "wrong", "withheld", *SPENT, "model seconds")
     table = record.table(*columns)
     tally = Tally(model)
+    if name == "trusted" and (exam := examined(tally)) is not None:
+        record.note(exam.line)
     for each in options.sets or experiment.sets:
         count = options.questions or experiment.questions
         some, kept = list(worlds(each, count, options.data, seed)), {}
