@@ -20,7 +20,7 @@ from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.files.textfile import toml_beside
 from jaxkg.kg.queries.sets import QuerySets
 from jaxkg.systems.parts import Trust
-from jaxkg.systems.selecting import SelectWriter, Written
+from jaxkg.systems.selecting import SUREST, SelectWriter, Written
 
 _PASS = 0.75
 """Share of the exam from which on a model is trusted."""
@@ -39,7 +39,7 @@ class Exam:
 
     @property
     def share(self) -> float:
-        """The share of SELECTs to be right, one right and one wrong added."""
+        """The share of SELECTs to be right, one right and one wrong added; 13 / 14 of all right."""
         return (self.right + 1) / (self.asked + 2)
 
     @property
@@ -94,7 +94,7 @@ def trust_of(backend: Backend, trust: Trust = "exam") -> float | None:
     if trust == "never":
         return None
     if trust == "always":
-        return Exam(*[len(_exam()[1])] * 2).share
+        return SUREST
     kept, server = kept_of(backend), innermost(backend)
     exam = examined(kept) if kept is not None else None
     if exam is None and isinstance(server, OpenAIBackend) and not is_local(server.base_url):

@@ -33,6 +33,8 @@ TOKENS, MORE_TOKENS = 800, 3000
 model that is trusted and has the context for them."""
 _ROOM = 8192
 """Tokens of such a context."""
+SUREST = 13 / 14
+"""The most that a model is trusted: how often its SELECTs are right, see `jaxkg.systems.exam`."""
 _NAMES, _PLACES, _SURE = 8, 3, 0.85
 """Names that are told of, columns of each, and the linker's score from which on one is no guess."""
 _WROTE = "the model wrote"
@@ -230,7 +232,7 @@ class SelectedQA(QuestionAnswering):
         inner: the system.
         writer: asks the model.
         likely: least chance of a SELECT that is answered by; others are told as readings.
-        alone: the system without a choice by the model, which goes before one that is trusted.
+        alone: the system without a choice by the model, which one that is trusted needs not make.
         every: let a model that is trusted write for every question.
     """
 
@@ -249,7 +251,7 @@ class SelectedQA(QuestionAnswering):
     @property
     def _first(self) -> QuestionAnswering:
         """The system that answers first."""
-        return self.inner if self.writer.trusted is None else self.alone
+        return self.alone if not self.every or self.writer.trusted is not None else self.inner
 
     def answer(
         self,
@@ -285,9 +287,12 @@ class SelectedQA(QuestionAnswering):
 
     def _asks(self, answer: Answer) -> bool:
         """Whether the model writes for what the system answers."""
+        if answer.abstained is not None:
+            return True
+        if not self.every and _confidence(answer) >= SUREST:  # whoever the model is
+            return False
         trusted = self.writer.trusted
-        surer = trusted is not None and (self.every or _confidence(answer) < trusted)
-        return answer.abstained is not None or surer
+        return trusted is not None and (self.every or _confidence(answer) < trusted)
 
     def _decided(self, answer: Answer, written: Written) -> Answer:
         """An answer by what the model wrote, or the withheld one with why it stays so."""

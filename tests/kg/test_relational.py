@@ -761,3 +761,21 @@ def test_a_text_names_what_is_called_so_its_singular_and_by_a_rare_word():
         "Sabrina Geiger",
         "geiger",
     )
+
+
+def test_columns_that_are_named_go_first_and_more_values_are_shown_where_there_is_room():
+    letters = "abcdefghijklmnopqrst"
+    facts = [(f"t{letter}", "is a", "thing") for letter in letters]
+    facts += [(f"t{letter}", "hue", f"hue {letter}") for letter in letters]
+    facts += [(f"t{letter}", "size", str(place)) for place, letter in enumerate(letters)]
+    _, reader = reader_of(facts)
+    relational = reader.relational
+    [table] = relational.tables
+    for wanted, other in (("hue", "size"), ("size", "hue")):
+        [shown] = relational.projected("x", None, tokens=32, first={f"{table.name}.{wanted}"})
+        assert wanted in shown.columns
+        assert other not in shown.columns
+    [full] = relational.fuller([table], tokens=400)
+    assert len(full.columns["hue"].values) == 15 > len(table.columns["hue"].values) == 3
+    assert full.columns["size"] == table.columns["size"]
+    assert relational.fuller([table], tokens=60) == (table,)
