@@ -245,7 +245,7 @@ def test_having_counts_what_a_row_has():
         ("SELECT name, COUNT(*) > 0 FROM vessel", "stands alone"),
         ("SELECT name FROM vessel ORDER BY length LIMIT 00", "LIMIT 00"),
         ("SELECT AVG(length), MAX(length) FROM vessel", "several totals"),
-        ("SELECT name FROM vessel GROUP BY name HAVING COUNT(*) > 1", "HAVING counts what"),
+        ("SELECT name FROM vessel GROUP BY name HAVING COUNT(*) > 1", "HAVING is of what a row"),
         ("SELECT name FROM vessel WHERE town = ''", "nothing of town"),
         ("SELECT name FROM vessel WHERE kind LIKE 'oat'", "nothing of kind is like"),
         (f"SELECT name FROM vessel WHERE kind LIKE '{'%a' * 9}'", "8 % at most"),

@@ -70,6 +70,7 @@ _TIMES = {
     **dict.fromkeys(("m", "M", "Mio", "Mio.", "million"), 1_000_000),
     **dict.fromkeys(("b", "B", "bn", "Mrd", "Mrd.", "billion"), 1_000_000_000),
 }
+_BOUND = re.compile(r"\s*[<>≤≥]=?\s*[\d.]")
 _SCALE = "|".join(map(re.escape, sorted(_TIMES, key=len, reverse=True)))
 _NUMBER = re.compile(
     rf"([+-]?)(?:({_MONEY})\s*)?([+-]?\d[\d.,'’\u00a0\u202f]*|[+-]?\.\d+)([eE][+-]?\d{{1,3}})?"
@@ -125,6 +126,15 @@ def is_nothing(text: str, *, among_values: bool = True) -> bool:
     return text.strip().casefold() in (_NOTHING_AMONG_VALUES if among_values else _NOTHING)
 
 
+def is_bound(text: str) -> bool:
+    """Whether a text says that a number lies below or above what could be measured.
+
+    >>> is_bound("<0.5"), is_bound(">= 100 mg"), is_bound("0.5"), is_bound("<none>")
+    (True, True, False, False)
+    """
+    return _BOUND.match(text) is not None
+
+
 def looks(kind: str, text: str) -> bool:
     """Whether a text may be one of a column of "number", "date" or "boolean"; it may be missing."""
     if is_nothing(text):
@@ -132,7 +142,8 @@ def looks(kind: str, text: str) -> bool:
     if kind == "date":
         return any(_days(text))
     if kind == "number":
-        return _NUMBER.fullmatch(_plain(text)) is not None or _span(text) is not None
+        is_number = _NUMBER.fullmatch(_plain(text)) is not None or _span(text) is not None
+        return is_number or is_bound(text)
     return as_truth(text) is not None
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.names import nearest
-from jaxkg.kg.queries.select_tokens import SIGNS, Cursor, depths_of, tokens_of, words_of
+from jaxkg.kg.queries.select_parts import SIGNS, Cursor, Item, Order, depths_of, tokens_of, words_of
 from jaxkg.kg.relational import NAME, Column, Relational, Table
 
 _AGGREGATES: dict[str, Any] = {
@@ -43,24 +43,6 @@ _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
 
 class NothingLike(JaxkgError):
     """A SELECT that can be read and finds nothing: nothing is LIKE, or in, what it says."""
-
-
-@dataclasses.dataclass(frozen=True)
-class _Item:
-    """What is selected or ordered by: a column, none of `*`, and how much of it."""
-
-    column: Column | None
-    by: str = "value"
-    distinct: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class _Order:
-    """ORDER BY, with whether the largest comes first, LIMIT (0 for none) and OFFSET."""
-
-    orders: Sequence[tuple[_Item, bool]]
-    n: int = 0
-    offset: int = 0
 
 
 class SelectReader:
@@ -109,16 +91,32 @@ class SelectReader:
         ]
         if len({words[start] for start in starts}) > 1:
             raise JaxkgError("UNION, INTERSECT and EXCEPT are read one at a time")
-        query, _ = self._single(tokens[: starts[0]] if starts else tokens)
+        if not starts:
+            return self._single(tokens)[0]
+        query = self._part(tokens[: starts[0]])
         for start, end in itertools.pairwise([*starts, len(tokens)]):
             word, first = words[start], start + 1 + (words[start + 1 : start + 2] == ["all"])
             if {"order", "limit"} & set(words[first:end]):
                 raise JaxkgError(f"ORDER BY and LIMIT behind {word.upper()} are not read")
-            other, _ = self._single(tokens[first:end])
+            other = self._part(tokens[first:end])
             if isinstance(query, _NO_NODES) or isinstance(other, _NO_NODES):
                 raise JaxkgError(f"{word.upper()} stands between SELECTs of one column")
-            query = _COMBINED[word](query, other)
+            if query is not None and other is not None:
+                query = _COMBINED[word](query, other)
+            elif word == "union":
+                query = other if query is None else query
+            elif word == "intersect":
+                query = None
+        if query is None:
+            raise NothingLike("nothing is as each WHERE says")
         return query
+
+    def _part(self, tokens: list[tuple[str, str]]) -> Any:
+        """The query graph of one of several SELECTs; None where it finds nothing."""
+        try:
+            return self._single(tokens)[0]
+        except NothingLike:
+            return None
 
     def _single(self, tokens: list[tuple[str, str]]) -> tuple[Any, _Reading]:
         """The query graph of one SELECT, and how it was read."""
@@ -161,7 +159,8 @@ class _Reading:
         self.at = Cursor(tokens)
         self.table: Table = self._from(words_of(tokens))
         self.lack = ""
-        self.items: list[_Item] = []
+        self.unknown: JaxkgError | None = None
+        self.items: list[Item] = []
 
     def query(self) -> q.Query:
         self.at.need("select")
@@ -178,7 +177,7 @@ class _Reading:
         node = self.table.source
         if self.at.take("where"):
             if (kept := self._either(node)) is None:
-                raise NothingLike(self.lack)
+                raise self.unknown or NothingLike(self.lack)
             node = kept
         group = None
         if self.at.take("group"):
@@ -200,12 +199,12 @@ class _Reading:
         if rest := self.at.rest:
             raise JaxkgError(f"what stands at {rest[0][1]!r} is not read")
         if group is not None:
-            return self._grouped(node, items, group, having, _Order(orders, n, offset))
-        return self._plain(node, items, _Order(orders, n, offset))
+            return self._grouped(node, items, group, having, Order(orders, n, offset))
+        return self._plain(node, items, Order(orders, n, offset))
 
-    def _orders(self) -> list[tuple[_Item, bool]]:
+    def _orders(self) -> list[tuple[Item, bool]]:
         """What ORDER BY names, and whether the largest comes first."""
-        orders: list[tuple[_Item, bool]] = []
+        orders: list[tuple[Item, bool]] = []
         if self.at.take("order"):
             self.at.need("by")
             while not orders or self.at.take(","):
@@ -214,7 +213,7 @@ class _Reading:
                 self.at.take("asc")
         return orders
 
-    def _check_all(self, node: q.Node, items: Sequence[_Item], n: int) -> None:
+    def _check_all(self, node: q.Node, items: Sequence[Item], n: int) -> None:
         """See that LIMIT without ORDER BY leaves out nothing.
 
         Raises:
@@ -225,7 +224,7 @@ class _Reading:
         if len(self.relational.sets.execute(found).rows) > n:
             raise JaxkgError("LIMIT without ORDER BY would leave it open which rows are meant")
 
-    def _plain(self, node: q.Node, items: Sequence[_Item], ordered: _Order) -> q.Query:
+    def _plain(self, node: q.Node, items: Sequence[Item], ordered: Order) -> q.Query:
         """What a SELECT without groups means."""
         for order, largest in ordered.orders if ordered.n else ():
             if order.by == "count" and (order.column is None or not order.column.path):
@@ -260,7 +259,7 @@ class _Reading:
         by = item.by
         return q.Total(node, _path(item.column), by)
 
-    def _by_group(self, node: q.Node, items: Sequence[_Item], ordered: _Order) -> q.Query:
+    def _by_group(self, node: q.Node, items: Sequence[Item], ordered: Order) -> q.Query:
         """What a SELECT in the order of a number of rows means: groups by the column it tells."""
         columns = [item.column for item in items if item.by == "value" and item.column is not None]
         if len(columns) != 1 or not columns[0].path:
@@ -270,28 +269,32 @@ class _Reading:
     def _grouped(
         self,
         node: q.Node,
-        items: Sequence[_Item],
+        items: Sequence[Item],
         group: Column,
-        having: tuple[_Item, q.Comparison, str] | None,
-        ordered: _Order,
+        having: tuple[Item, q.Comparison, str] | None,
+        ordered: Order,
     ) -> q.Query:
         """A row for each group, told by what the rows have in one column."""
         per = _path(group)
         order, largest = ordered.orders[0] if ordered.orders else (None, False)
         if not per and having is not None:
             item, comparison, number = having
-            if item.by != "count" or item.column is None or not item.column.path:
-                raise JaxkgError(f"GROUP BY {group.name}: HAVING counts what a row has in a column")
-            value = q.Value("number", number)
-            node = q.Where(node, _path(item.column), comparison, value, by="count")
-        if not per:
+            if item.column is None or not item.column.path:
+                raise JaxkgError(f"GROUP BY {group.name}: HAVING is of what a row has in a column")
+            if item.by == "count":
+                value = q.Value("number", number)
+                node = q.Where(node, _path(item.column), comparison, value, by="count")
+                having = None
+        if not per and having is None:
             return self._plain(node, items, ordered)
         own = [item for item in items if item.column is None or item.column.name != group.name]
         own = own or ([order] if order and order.by != "value" else [])
-        columns = [self._cell(item, grouped=True) for item in own]
+        if (first_of := self._first_of(node, own, per)) is not None and having is None:
+            return first_of
+        columns = [self._cell(item, grouped=bool(per)) for item in own]
 
-        def place(item: _Item) -> int:
-            cell = self._cell(item, grouped=True)
+        def place(item: Item) -> int:
+            cell = self._cell(item, grouped=bool(per))
             if cell not in columns:
                 columns.append(cell)
             return columns.index(cell) + 1
@@ -307,7 +310,17 @@ class _Reading:
         last = ordered.offset + ordered.n if by and ordered.n else 0
         return q.Rows(node, tuple(columns), per, bounds, by, largest or not by, first, last)
 
-    def _cell(self, item: _Item, grouped: bool = False) -> q.Column:
+    def _first_of(self, node: q.Node, items: Sequence[Item], per: tuple[str, ...]) -> q.Rows | None:
+        """What has the MIN or the MAX of each group, where columns stand beside it; else None."""
+        ends = [place for place, item in enumerate(items) if item.by in ("min", "max")]
+        values = [item for item in items if item.by == "value"]
+        if not per or len(ends) != 1 or not values or len(values) + 1 != len(items):
+            return None
+        [end] = ends
+        columns = tuple(self._cell(dataclasses.replace(item, by="value")) for item in items)
+        return q.Rows(node, columns, per, (), end + 1, items[end].by == "max", top=1)
+
+    def _cell(self, item: Item, grouped: bool = False) -> q.Column:
         if item.by == "exists":
             raise JaxkgError("a yes or no stands alone")
         if item.by == "count" and grouped and not item.distinct:
@@ -315,8 +328,10 @@ class _Reading:
         by: Any = item.by
         return q.Column(() if item.column is None else _path(item.column), by)
 
-    def _having(self) -> tuple[_Item, q.Comparison, str]:
+    def _having(self) -> tuple[Item, q.Comparison, str]:
         item, sign = self._item(is_selected=False), self.at.sign()
+        if self.at.word() == "(":
+            return item, sign, self._one(self._inner())[1]
         return item, sign, self.at.value("number")
 
     def _either(self, node: q.Node, depth: int = 0) -> q.Node | None:
@@ -338,6 +353,8 @@ class _Reading:
             raise JaxkgError(f"more than {_DEEPEST} conditions within one another are not read")
         if self.at.take("not"):
             kept = self._condition(node, depth + 1)
+            if kept is None and self.unknown is not None:
+                raise self.unknown
             return node if kept is None else q.Difference(node, kept)
         if self.at.take("("):
             inside = self._either(node, depth + 1)
@@ -380,7 +397,9 @@ class _Reading:
             low = self.at.next()
             self.at.need("and")
             within = self._compared(node, column, ">=", low)
+            assert within is not None  # texts are refused
             within = self._compared(within, column, "<=", self.at.next())
+            assert within is not None
             return q.Difference(node, within) if denied else within
         sign = self.at.sign()
         if self.at.kind() == "word" and self.at.word() not in ("true", "false"):
@@ -390,35 +409,34 @@ class _Reading:
             return q.Match(node, _path(column), sign, _path(other))
         if self.at.word() == "(":
             inner = self._inner()
-            if sign in ("=", "!=") and not isinstance(inner, (q.Count, q.Total)):
+            if sign in ("=", "!=") and not isinstance(inner, (q.Count, q.Total, q.Rows)):
                 return self._within(node, column, inner, sign == "!=")
             return self._compared(node, column, sign, self._one(inner))
         return self._compared(node, column, sign, self.at.next())
 
-    def _inner(self) -> q.Node | q.Count | q.Total:
-        """The SELECT in the brackets that follow."""
+    def _inner(self) -> q.Node | q.Count | q.Total | q.Rows:
+        """The SELECT in the brackets that follow; of groups it may be the number of each."""
         depths = depths_of(words_of(self.at.rest))
         if self.at.word(1) != "select" or 0 not in depths:
             raise JaxkgError("in brackets behind a comparison stands one SELECT")
         end = depths.index(0)
         query = self.reader.of_tokens(self.at.rest[1:end])
         self.at.skip(end + 1)
-        if isinstance(query, q.Rows) and query.per:
-            # Which groups these are, without how much of each.
-            rows = self.relational.sets.execute(query).rows
-            query = q.Entities(tuple(self.kg.entity_ids[row] for row in rows.tolist()))
-        if isinstance(query, (q.Rows, q.Exists, q.Compared, q.Calculation)):
+        several = isinstance(query, q.Rows) and not (query.per and len(query.columns) == 1)
+        if several or isinstance(query, (q.Exists, q.Compared, q.Calculation)):
             raise JaxkgError("an inner SELECT is of one column")
         return query
 
     def _within(
-        self, node: q.Node, column: Column, inner: q.Node | q.Count | q.Total, denied: bool
+        self, node: q.Node, column: Column, inner: q.Node | q.Count | q.Total | q.Rows, denied: bool
     ) -> q.Node | None:
         """What has in a column something that an inner SELECT finds: the same, or called so."""
         if isinstance(inner, (q.Count, q.Total)):
             raise JaxkgError("IN stands before a SELECT of names, not of a number")
         ends = self.relational.cells.ends(column, self.table)
         rows = self.relational.sets.execute(inner).rows.tolist()
+        if isinstance(inner, q.Rows):  # which groups these are, without how much of each
+            inner = q.Entities(tuple(self.kg.entity_ids[row] for row in rows))
         if ends.isdisjoint(rows):
             named = (
                 self.relational.cells.matches(column, self.table, self.kg.name(row), whole=True)
@@ -434,24 +452,25 @@ class _Reading:
             return q.Difference(self._any(node, column), inside)
         return q.Intersection((node, inside))
 
-    def _one(self, inner: q.Node | q.Count | q.Total) -> tuple[str, str]:
+    def _one(self, inner: q.Node | q.Count | q.Total | q.Rows) -> tuple[str, str]:
         """The one number or date that an inner SELECT finds, as a token."""
         sets = self.relational.sets
         result = sets.execute(inner)
-        if result.number is not None:
-            return "number", f"{result.number:.12g}"
+        numbers = {row.cells[0].number for row in result.table} or {result.number}
+        if len(numbers) == 1 and (number := numbers.pop()) is not None:
+            return "number", f"{number:.12g}"
         if len(result.rows) > 1:
             raise JaxkgError(f"an inner SELECT finds {len(result.rows)} values; one compares")
         if not len(result.rows):
             raise NothingLike("the inner SELECT finds no value to compare with")
         row = int(result.rows[0])
-        if (number := sets.values.number(row)) is not None:
-            return "number", str(number[1])
+        if (value := sets.values.number(row)) is not None:
+            return "number", str(value[1])
         return "text", self.relational.cells.date_of(row)
 
     def _compared(
         self, node: q.Node, column: Column, sign: q.Comparison, value: tuple[str, str]
-    ) -> q.Node:
+    ) -> q.Node | None:
         kind, text = value
         if column.kind == "number" and (kind == "number" or re.fullmatch(r"-?[\d.]+", text)):
             return q.Where(node, column.path, sign, q.Value("number", text))
@@ -468,7 +487,14 @@ class _Reading:
             other = self.relational.cells.holder(self.table, text)
             if other is not None and all(item.column != other for item in self.items):
                 column = other
-        return self._among(node, column, self._ids(column, text), sign == "!=")
+        try:
+            ids = self._ids(column, text)
+        except JaxkgError as error:
+            if sign == "!=":
+                raise
+            self.unknown = error  # another condition may hold
+            return None
+        return self._among(node, column, ids, sign == "!=")
 
     def _on(self, node: q.Node, column: Column, date: str, denied: bool) -> q.Node:
         """What has a date within this one; where denied, another date."""
@@ -515,9 +541,9 @@ class _Reading:
             q.Domain((last,))
         )
 
-    def _item(self, *, is_selected: bool = True) -> _Item:
+    def _item(self, *, is_selected: bool = True) -> Item:
         if self.at.take("*"):
-            return _Item(None)
+            return Item(None)
         by = _AGGREGATES.get(self.at.word())
         if by is not None and self.at.word(1) == "(":
             self.at.skip(2)
@@ -531,10 +557,10 @@ class _Reading:
             self._alias()
             if column is None and by not in ("count", "exists"):
                 raise JaxkgError(f"{by} of nothing")
-            return _Item(column, by, distinct)
+            return Item(column, by, distinct)
         column = self._column()
         self._alias()
-        return _Item(column)
+        return Item(column)
 
     def _alias(self) -> None:
         if self.at.take("as"):

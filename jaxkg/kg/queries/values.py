@@ -38,6 +38,7 @@ from jaxkg.kg.queries.amounts import Amount, amount_of, starts_of
 from jaxkg.kg.queries.columns import (
     NEARLY_ALL,
     are_counts,
+    is_bound,
     is_nothing,
     looks_like,
     names_in_disguise,
@@ -222,6 +223,8 @@ class Values:
                 continue
             texts = {row: self.kg.name(row) for row in plain}
             texts = {row: text for row, text in texts.items() if not is_nothing(text)}
+            if kind == "number":  # neither a number nor none
+                texts = {row: text for row, text in texts.items() if not is_bound(text)}
             by_row = dict(zip(texts, read_column(kind, list(texts.values())).values))
             if kind == "date" and not overruled:
                 label = self.kg.relation_labels[self.kg.relation_code(name)]

@@ -256,6 +256,8 @@ def call_apart(encoder: TripleEncoder, tables: Sequence[TakenTable]) -> str:
 
 _CHOICE = re.compile(r"\s*([\w.-]{1,12})\s*[,=:]\s*([^|;\n]*[^|;\s])\s*")
 _PARTS = re.compile(r"[|;\n]")
+_NARROW, _LONG = 6, 20_000
+"""Columns, and facts, of a codebook with a line for each code, at most."""
 _FEWEST = 3
 """Columns that a codebook tells of, at least."""
 _LABELS = {"label", "question", "text"}
@@ -284,6 +286,13 @@ def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenT
     for book in tables if len(tables) > 1 else ():
         shown = {row: {names.display[row]} for row in book.rows if row in names.display}
         said = {"name": shown, **encoder.said(book.first, book.last)}
+        for table in tables:
+            if table is book or book.last - book.first > _LONG:
+                continue
+            if parts := _line_by_line(said, dict(encoder.tails(table.first, table.last))):
+                encoder.split(parts, table.first, table.last)
+                columns = ", ".join(dict.fromkeys(column for column, _ in parts))
+                readings.append(f"codes of {columns} read by {book.title!r}")
         entries = _entries(said, book, relations)
         told_of = {column for cells in entries.values() for column in cells}
         for table in tables if len(told_of) >= _FEWEST else ():
@@ -307,6 +316,28 @@ def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenT
             if described:
                 readings.append(f"{len(described)} columns described by {book.title!r}")
     return "; ".join(dict.fromkeys(readings))
+
+
+def _line_by_line(
+    said: Mapping[str, Mapping[str, Set[str]]], tails: Mapping[str, Sequence[str]]
+) -> dict[tuple[str, str], list[str]]:
+    """What codes mean by a codebook with a line for each: a column's name, a code, a meaning."""
+    best: dict[tuple[str, str], list[str]] = {}
+    if len(said) > _NARROW:
+        return best
+    for labels in itertools.permutations(said, 3):
+        column_of, code_of, meaning_of = (said[label] for label in labels)
+        if not {column for texts in column_of.values() for column in texts} & tails.keys():
+            continue
+        lines: dict[tuple[str, str], list[str]] = {}
+        for row in column_of.keys() & code_of.keys() & meaning_of.keys():
+            for column, code in itertools.product(column_of[row], code_of[row]):
+                if code in tails.get(column, ()):
+                    lines.setdefault((column, code), []).extend(meaning_of[row])
+        if all(len(meanings) == 1 for meanings in lines.values()) and len(lines) > len(best):
+            best = lines
+    means = any(code != meaning for (_, code), [meaning] in best.items())
+    return best if len(best) >= _FEWEST and means else {}
 
 
 def _entries(

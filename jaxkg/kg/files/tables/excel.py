@@ -20,7 +20,7 @@ from jaxkg.kg.files.delimited import Row, Rows, batched, header_columns
 from jaxkg.kg.files.protocol import Format, Intake, named
 from jaxkg.kg.files.tables.cells import cell_text
 from jaxkg.kg.files.tables.keys import row_id
-from jaxkg.kg.files.tables.layout import joined_headers
+from jaxkg.kg.files.tables.layout import header_place, joined_headers
 from jaxkg.kg.files.tables.shape import (
     MAYBE_TABLE,
     SAMPLE,
@@ -230,17 +230,17 @@ def _looked_through(
 
 
 def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
-    """What stands above the first row of several cells, that row, and those below it."""
-    titles: list[str] = []
-    for number, cells in rows:
-        filled = list(filter(None, cells))
-        if len(filled) > 1:
-            below = list(itertools.islice(rows, SAMPLE))
-            if joined := joined_headers([cells, *(cells for _, cells in below)]):
-                return titles, (below[0][0], joined), itertools.chain(below[1:], rows)
-            return titles, (number, cells), itertools.chain(below, rows)
-        titles += filled
-    return titles, None, rows
+    """What stands above the header, the header, and the rows below it."""
+    some = list(itertools.islice(rows, SAMPLE))
+    place = header_place([cells for _, cells in some])
+    titles = [cell for _, cells in some[:place] for cell in cells if cell]
+    if place == len(some):
+        titles += [cell for _, cells in rows for cell in cells if cell]
+        return titles, None, rows
+    first, *below = some[place:]
+    if joined := joined_headers([cells for _, cells in some[place:]]):
+        return titles, (below[0][0], joined), itertools.chain(below[1:], rows)
+    return titles, first, itertools.chain(below, rows)
 
 
 def _looks_like_table(words: list[str], rows: list[Row], kept: list[int]) -> bool | None:

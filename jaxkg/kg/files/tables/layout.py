@@ -42,7 +42,7 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     over += [""] * (len(under) - len(over))
     if all(over) and not under[0] and any(under):
         columns = [cells for cells in itertools.zip_longest(*rows[1:], fillvalue="") if cells[0]]
-        if any(is_value(unit) or not all_values(cells) for unit, *cells in columns):
+        if any(is_value(unit) or not _are_mostly_values(cells) for unit, *cells in columns):
             return None
         return [f"{name} ({unit})" if unit else name for name, unit in zip(over, under)]
     told = list(filter(None, over[1:]))
@@ -63,10 +63,37 @@ def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     return found if len(set(found)) == len(found) else None
 
 
+def header_place(rows: Sequence[Sequence[str]]) -> int:
+    """The place of a table's header, below titles, notes of few cells and names over some columns.
+
+    Returns:
+        The number of rows where none has several cells.
+
+    >>> header_place([["Report 7"], ["Day", "2 May"], [*"ABCDE"], [*"12345"], [*"23456"]])
+    2
+    """
+    filled = [sum(map(bool, row)) for row in rows]
+    several = sorted(count for count in filled if count > 1)
+    if not several:
+        return len(rows)
+    usual = several[len(several) // 2]
+    place = next(place for place, count in enumerate(filled) if count > 1 and 2 * count >= usual)
+    first = next(place for place, count in enumerate(filled) if count > 1)
+    cells = [cell for cell in rows[place] if cell]
+    same = len({*cells}) < len(cells)  # what stands over them tells them apart
+    return place - 1 if same and place > first else place
+
+
 def are_names(cells: Sequence[str]) -> bool:
     """Whether cells are names: each another, no values."""
     said = (cell and "@" not in cell and not is_value(cell) for cell in cells)
     return len(set(cells)) == len(cells) and all(said)
+
+
+def _are_mostly_values(cells: Sequence[str]) -> bool:
+    """Whether cells are values, but for some: "<0.5" below what can be told, "n/a"."""
+    said = [cell for cell in cells if cell]
+    return 2 * sum(map(is_value, said)) > len(said)
 
 
 def are_measures(cells: Sequence[str]) -> bool:

@@ -1,7 +1,8 @@
-"""A SELECT cut into words, numbers, texts and signs."""
+"""A SELECT cut into words, numbers, texts and signs, and what it selects and orders by."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.relational import Column
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
@@ -16,6 +18,24 @@ _TOKEN = re.compile(
 )
 SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 """Comparisons."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """What is selected or ordered by: a column, none of `*`, and how much of it."""
+
+    column: Column | None
+    by: str = "value"
+    distinct: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """ORDER BY, with whether the largest comes first, LIMIT (0 for none) and OFFSET."""
+
+    orders: Sequence[tuple[Item, bool]]
+    n: int = 0
+    offset: int = 0
 
 
 def words_of(tokens: Sequence[tuple[str, str]]) -> list[str]:
