@@ -1,4 +1,4 @@
-"""Names of countries for their codes: players are born in LVA, and asked for by Latvia."""
+"""Names of countries and languages for their codes: players born in LVA are asked for by Latvia."""
 
 from __future__ import annotations
 
@@ -23,6 +23,22 @@ def _names() -> dict[str, tuple[str, ...]]:
         three, _, names = rest.partition(" ")
         by_code |= dict.fromkeys(filter(None, (two, three)), tuple(names.split(";")))
     return by_code
+
+
+def language_name(code: str) -> str:
+    """What a language is called in English; its code where that is not known.
+
+    >>> language_name("fi"), language_name("pt-BR"), language_name("xx")
+    ('Finnish', 'Portuguese', 'xx')
+    """
+    return _languages().get(code.lower().partition("-")[0], code)
+
+
+@functools.cache
+def _languages() -> dict[str, str]:
+    """Names by codes."""
+    lines = toml_beside(__file__)["languages"].splitlines()
+    return {code: name for code, _, name in (line.partition(" ") for line in lines) if code}
 
 
 def name_countries(encoder: TripleEncoder, names: NameCollector) -> str:

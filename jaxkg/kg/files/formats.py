@@ -14,6 +14,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.files import delimited_format, documents, graphml, parquet
 from jaxkg.kg.files.array_folder import CARD
 from jaxkg.kg.files.foreign import (
+    annotations,
     cypher,
     dot,
     fixed_width,
@@ -41,7 +42,7 @@ from jaxkg.kg.mapping import MAPPING
 _MODULES = (
     *(delimited_format, excel, sqlite, json_read, wikidata, parquet, graphml, rdf, obo, gedcom),
     *(spdx, cypher, dot, networks, vault, known_tables, key_lines, references, graphrag, sql_dump),
-    *(molecules, fixed_width, documents, pages),
+    *(annotations, molecules, fixed_width, documents, pages),
 )
 """A module a format, or some that are read alike."""
 

@@ -26,6 +26,7 @@ from jaxkg.errors import JaxkgError
 from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.folding import MARK, Words, loose_form, plain, split_words, word_key
 from jaxkg.kg.link.mentions import QUESTION_WORDS, relation_words
+from jaxkg.kg.other_names import are_names
 from jaxkg.kg.questions.formats import split_brackets
 from jaxkg.limits import looked_at
 from jaxkg.records import Link
@@ -109,6 +110,7 @@ class Linker:
         self._surfaces = graph.entity_names.tolist() + graph.aliases.names.tolist()
         self._ids_are_names = graph.entity_names is graph.entity_ids
         self._degree = np.bincount(graph.triples[:, ::2].ravel(), minlength=graph.num_entities)
+        self._are_names = are_names(graph.relations, graph.triples, graph.num_entities)
         patterns: dict[str, int] = {}
         pattern_of = np.fromiter(
             (
@@ -193,6 +195,8 @@ class Linker:
         entities = self.graph.num_entities
         for row in self._rows[self._starts[pattern] : self._starts[pattern + 1]].tolist():
             if row < entities:
+                if row in self._are_names:
+                    continue
                 yield row, self._surfaces[row], False
             else:
                 yield int(self.graph.aliases.owners[row - entities]), self._surfaces[row], True

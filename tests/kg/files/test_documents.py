@@ -142,6 +142,14 @@ def test_sections_of_a_kind_are_things_of_that_kind(tmp_path):
     }
 
 
+def test_what_lists_names_of_sections_leads_to_each(tmp_path):
+    text = "[program:web]\ncommand = a,b\n[program:worker]\ncommand = c\n"
+    (tmp_path / "d.conf").write_text(f"{text}[group:shop]\nprograms = web, worker\n")
+    found = named_facts(read_graph(tmp_path / "d.conf"))
+    assert {("shop", "programs", "web"), ("shop", "programs", "worker")} <= found
+    assert ("web", "command", "a,b") in found
+
+
 def test_quoted_names_of_sections(tmp_path):
     text = '[remote "origin"]\nurl = git@example.org:a\n[remote "fork"]\nurl = git@example.org:b\n'
     text += "[remote]\nprune = yes\n"

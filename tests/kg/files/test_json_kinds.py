@@ -110,7 +110,7 @@ def geojson():
             {"type": "Feature", "properties": {"NAME": "Ely", "population": 20000},
              "geometry": {"type": "Point", "coordinates": [0.26, 52.4]}},
             {"type": "Feature", "properties": {"NAME": "Ulm", "population": 126000},
-             "geometry": {"type": "Point", "coordinates": [9.99, 48.4]}},
+             "geometry": {"type": "Point", "coordinates": [9.99, 48.4, 478]}},
         ],
     }  # fmt: skip
 
@@ -213,7 +213,8 @@ KINDS = {
         ("Leo", "type", "animal"), ("Ann", "type", "keeper"),
     },
     geojson: {
-        ("Ely", "population", "20000"), ("Ulm", "geometry coordinates", "9.99 48.4"),
+        ("Ely", "population", "20000"), ("Ulm", "geometry coordinates", "9.99 48.4 478"),
+        ("Ulm", "geometry altitude or depth", "478"),
     },
     npm_lock: {
         ("apple", "version", "1.2.0"), ("shop", "dependencies", "apple"),

@@ -35,6 +35,8 @@ def test_turtle(read):
         (X + "alien", "title", '"Alien"@en'),
         (X + "alien", "title", '"Alien"@fr'),
         (X + "alien", "title", '"Alien"'),
+        (X + "alien", "name in French", '"Alien, le huitième passager"@fr'),
+        (X + "alien", "other name", '"Alien 1"'),
         (X + "Los%20Angeles", "near", blank),
         (blank, X + "directedBy", X + "ridley"),
         ("http://y.org/", "http://y.org#directedBy", X + "alien"),

@@ -315,3 +315,13 @@ def test_a_name_with_other_digits_is_no_slip_of_the_pen():
 def test_the_mark_between_words_may_stand_in_a_question():
     found = Linker(demo_graph()).link("who directed \0 Alien?")
     assert [link.name for link in found if link.chosen] == ["Alien"]
+
+
+def test_what_is_but_another_name_of_a_thing_is_found_as_that_thing():
+    facts = [("x1", "other name", '"Barrow"'), ("x1", "name in Finnish", '"hauta"@fi')]
+    facts += [("x1", "broader", "x2"), ("x2", "note", '"tomb"')]
+    other = {"x1": ["Barrow", "hauta"]}
+    names = {"x1": "Grave", "x2": "Site", '"Barrow"': "Barrow", '"hauta"@fi': "hauta"}
+    kg = KnowledgeGraph.from_triples(facts, names={**names, '"tomb"': "tomb"}, aliases=other)
+    for text, found in (("where is Barrow?", "x1"), ("what is hauta?", "x1"), ("a tomb", '"tomb"')):
+        assert [link.entity for link in Linker(kg).link(text)] == [found]

@@ -12,12 +12,14 @@ from typing import Any, cast
 from urllib.parse import quote, unquote, urlsplit
 
 from jaxkg.errors import JaxkgError
+from jaxkg.kg.files.countries import language_name
 from jaxkg.kg.files.protocol import Format, Head, Intake, Sniff, named
 from jaxkg.kg.files.rdf.jsonld import document_of, is_jsonld, is_page
 from jaxkg.kg.files.rdf.quoted import OBJECT, REIFIES, SUBJECT, Quoted, ShallowFile, written
 from jaxkg.kg.files.rdf.vocabulary import RDF, Vocabulary
 from jaxkg.kg.files.textfile import BadLines, extra, line_at, open_bytes
 from jaxkg.kg.files.xml_elements import walk
+from jaxkg.kg.other_names import other_names
 from jaxkg.kg.qualifiers import PREDICATE
 from jaxkg.words import relation_words
 
@@ -84,6 +86,7 @@ class RdfFiles:
     def __init__(self) -> None:
         self._labels: dict[str, list[tuple[int, str]]] = {}
         self._names: dict[str, str] = {}
+        self._other: list[tuple[str, str, str, str]] = []
         self._quoted: list[Quoted] = []
         self._vocabulary = Vocabulary()
         self._relations: dict[str, None] = {}
@@ -107,11 +110,14 @@ class RdfFiles:
                     self._names.setdefault(subject, literal[0])
                 if literal is not None and known:
                     text, language = literal
+                    rank = label_rank(predicate, language, options.language)
                     if predicate in ALIASES:
                         names.alias(subject, text)
                     else:
-                        rank = label_rank(predicate, language, options.language)
                         self._labels.setdefault(subject, []).append((rank, text))
+                    foreign = language_name(language) if language and rank % 4 > 1 else ""
+                    if relation := other_names(foreign, is_alias=predicate in ALIASES):
+                        self._other.append((subject, relation, value, text))
                     continue
                 if literal is not None:
                     names.label(value, literal[0].removesuffix(_MIDNIGHT))
@@ -156,6 +162,11 @@ class RdfFiles:
         if deprecated := deprecated - intake.aside:
             intake.tell(f"{len(deprecated):,} deprecated terms are among the things")
         self._name(intake)
+        for subject, relation, value, text in self._other:
+            subject = same.get(subject, subject)
+            if subject in self._entities and names.display.get(subject) != text:
+                names.label(value, text)
+                intake.fact(subject, relation, value, self._source)
 
     def _name(self, intake: Intake) -> None:
         encoder, names = intake.encoder, intake.names

@@ -15,6 +15,7 @@ from jaxkg.codes import inverse_code
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import Neighbourhood, distinct
+from jaxkg.kg.other_names import are_names
 from jaxkg.kg.queries.sets import NONE_KEY, order_keys
 from jaxkg.kg.queries.values import Values
 from jaxkg.readings.labels import TYPE_LABELS
@@ -318,7 +319,9 @@ class Vocabulary:
             rows, aliases = range(self.kg.num_entities), range(len(self.kg.aliases.names))
         names, owners = self.kg.entity_names, self.kg.aliases.owners
         every = names.tolist() if len(rows) == len(names) else [names[row] for row in rows]
-        found = [(name, int(row), False) for name, row in zip(every, rows)]
+        but_names = are_names(self.kg.relations, self.kg.triples, self.kg.num_entities)
+        pairs = zip(every, map(int, rows))
+        found = [(name, row, False) for name, row in pairs if row not in but_names]
         others = self.kg.aliases.names
         found += [(others[row], int(owners[row]), True) for row in aliases]
         callers, bearers = self.callers

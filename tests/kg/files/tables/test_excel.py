@@ -9,6 +9,7 @@ import pytest
 from jaxkg.errors import JaxkgError
 from jaxkg.kg import read_graph
 from jaxkg.kg.files.tables import excel
+from jaxkg.kg.queries.values import Values
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -65,6 +66,28 @@ def test_the_sheets_of_a_workbook_are_one_graph(book):
     assert "'People' read as a table" in heard[0]
     assert "its class is 'departments'" in heard[0]
     assert heard[0].endswith("11 facts")
+
+
+def test_a_certificate_has_its_header_below_notes_and_its_units_below_that(book):
+    rows = [
+        ["Certificate of analysis", None, None, None, None, None, None],
+        ["Report: 17", None, None, "Client: Ann", None, None, None],
+        ["Sample", None, None, "Field", None, "Metals", None],
+        ["Lab ID", "Point", "By", "pH", "Temp", "Pb", "Cu"],
+        [None, None, None, "-", "°C", "µg/L", "µg/L"],
+        ["L1", "Mill", "KW", 7.1, 10.4, "<0.5", 14],
+        ["L2", "Farm", "DM", 6.3, 9.1, 7.8, 212],
+        ["L3", "Quay", "KW", 7.4, 10.8, 0.9, 8],
+    ]
+    heard = []
+    graph = read_graph(book({"Results": rows}), on_reading=heard.append)
+    assert {("L2", "Temp (°C)", "9.1"), ("L1", "Pb (µg/L)", "<0.5"), ("L3", "Point", "Quay")} <= (
+        facts(graph)
+    )
+    assert "below 'Certificate of analysis Report: 17 Client: Ann" in heard[0]
+    values = Values(graph)
+    assert values.relation_kinds["Pb (µg/L)"] == "number"
+    assert values.number(graph.entity("<0.5")) is None
 
 
 @pytest.mark.parametrize("told", [{"lines": True}, {"provenance": True}])
