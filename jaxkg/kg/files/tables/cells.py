@@ -330,14 +330,16 @@ def _line_by_line(
         if not {column for texts in column_of.values() for column in texts} & tails.keys():
             continue
         lines: dict[tuple[str, str], list[str]] = {}
-        for row in column_of.keys() & code_of.keys() & meaning_of.keys():
-            for column, code in itertools.product(column_of[row], code_of[row]):
+        for row in sorted(column_of.keys() & code_of.keys() & meaning_of.keys()):
+            for column, code in itertools.product(sorted(column_of[row]), sorted(code_of[row])):
                 if code in tails.get(column, ()):
-                    lines.setdefault((column, code), []).extend(meaning_of[row])
-        if all(len(meanings) == 1 for meanings in lines.values()) and len(lines) > len(best):
+                    lines.setdefault((column, code), []).extend(sorted(meaning_of[row]))
+        each = {(column, *meanings) for (column, _), meanings in lines.items()}
+        tells = all(len(said) == 2 for said in each) and len(each) == len(lines)
+        same = any(code in meanings for (_, code), meanings in lines.items())
+        if tells and not same and len(lines) > len(best):
             best = lines
-    means = any(code != meaning for (_, code), [meaning] in best.items())
-    return best if len(best) >= _FEWEST and means else {}
+    return best if len(best) >= _FEWEST else {}
 
 
 def _entries(
