@@ -95,8 +95,8 @@ def trust_of(backend: Backend, trust: Trust = "exam") -> float | None:
         return None
     if trust == "always":
         return SUREST
-    kept, server = kept_of(backend), innermost(backend)
-    exam = examined(kept) if kept is not None else None
+    replies, server = kept_of(backend), innermost(backend)
+    exam = examined(replies) if replies is not None else None
     if exam is None and isinstance(server, OpenAIBackend) and not is_local(server.base_url):
         exam = examined(backend)
     return exam.share if exam is not None and exam.passed else None
@@ -105,9 +105,9 @@ def trust_of(backend: Backend, trust: Trust = "exam") -> float | None:
 @functools.cache
 def _exam() -> tuple[QuerySets, Mapping[str, Sequence[str]]]:
     """The graph that is asked, and what answers each question."""
-    told = dict(toml_beside(__file__))
-    questions = told.pop("questions")
-    triples = [fact for name, table in told.items() for fact in _facts(name, table)]
+    tables = dict(toml_beside(__file__))
+    questions = tables.pop("questions")
+    triples = [fact for name, table in tables.items() for fact in _facts(name, table)]
     return QuerySets(KnowledgeGraph.from_triples(triples)), questions
 
 

@@ -18,7 +18,7 @@ from jaxkg.cite.queries import query_answer
 from jaxkg.cite.selects import Selects
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.link.folding import word_key
-from jaxkg.kg.queries.select import NothingLike
+from jaxkg.kg.queries.select_parts import NothingLike
 from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.relational import Column, Table
@@ -127,7 +127,7 @@ class SelectWriter:
         wanted, notes = [], []
         for (text, question_id), mentions in zip(questions, links, strict=True):
             places = self._places(text, mentions)
-            first = {place for some in places.values() for place in some[:_PLACES]}
+            first = {place for name in places for place in places[name][:_PLACES]}
             tables = self.relational.projected(text, self.encode, tokens=tokens, first=first)
             if self.trusted is not None:
                 tables = self.relational.fuller(tables, tokens=tokens)

@@ -9,6 +9,7 @@ with them a small file becomes a huge one.
 from __future__ import annotations
 
 import configparser
+import itertools
 import re
 import tomllib
 from collections import defaultdict
@@ -299,8 +300,9 @@ def read_ini(path: Path, intake: Intake) -> None:
             things[found[1]].append({"name": found[2], **said})
         else:
             sections[title] = said
-    named = {*sections, *(one["name"] for some in things.values() for one in some)}
-    for said in (*sections.values(), *(one for some in things.values() for one in some)):
+    every = [*sections.values(), *itertools.chain(*things.values())]
+    named = {*sections, *(said["name"] for said in every if "name" in said)}
+    for said in every:
         for key, value in said.items():  # programs=web,worker
             parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else []
             if len(parts) > 1 and named.issuperset(parts):

@@ -20,6 +20,14 @@ SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 """Comparisons."""
 
 
+class NothingLike(JaxkgError):
+    """A SELECT that can be read and finds nothing: nothing is LIKE, or in, what it says."""
+
+
+class NothingCalled(JaxkgError):
+    """A SELECT with a name that its column has not, which finds nothing beside others."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Item:
     """What is selected or ordered by: a column, none of `*`, and how much of it."""

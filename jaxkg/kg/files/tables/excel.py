@@ -231,14 +231,14 @@ def _looked_through(
 
 def _first(rows: Iterator[Row]) -> tuple[list[str], Row | None, Iterator[Row]]:
     """What stands above the header, the header, and the rows below it."""
-    some = list(itertools.islice(rows, SAMPLE))
-    place = header_place([cells for _, cells in some])
-    titles = [cell for _, cells in some[:place] for cell in cells if cell]
-    if place == len(some):
+    block = list(itertools.islice(rows, SAMPLE))
+    place = header_place([cells for _, cells in block])
+    titles = [cell for _, cells in block[:place] for cell in cells if cell]
+    if place == len(block):
         titles += [cell for _, cells in rows for cell in cells if cell]
         return titles, None, rows
-    first, *below = some[place:]
-    if joined := joined_headers([cells for _, cells in some[place:]]):
+    first, *below = block[place:]
+    if joined := joined_headers([cells for _, cells in block[place:]]):
         return titles, (below[0][0], joined), itertools.chain(below[1:], rows)
     return titles, first, itertools.chain(below, rows)
 
