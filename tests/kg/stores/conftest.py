@@ -58,3 +58,9 @@ def proxy(served) -> Iterator[Proxy]:
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("JAXKG_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def names_alone(monkeypatch):
+    """Let RDF files say other names as names alone, as graphs on disk and endpoints do."""
+    monkeypatch.setattr("jaxkg.kg.files.rdf.read.other_names", lambda *_, **__: "")

@@ -117,7 +117,7 @@ def test_many_batches(rng, tmp_path, monkeypatch):
     )
 
 
-def test_ntriples(tmp_path):
+def test_ntriples(tmp_path, names_alone):
     path = tmp_path / "facts.nt"
     path.write_text(RDF, encoding="utf-8")
     build_big(path, tmp_path / "big")
@@ -127,7 +127,7 @@ def test_ntriples(tmp_path):
     same(open_graph(tmp_path / "big"), read_graph(path))
 
 
-def test_nquads(tmp_path):
+def test_nquads(tmp_path, names_alone):
     path, told = tmp_path / "facts.nq", []
     text = RDF.replace("<http://a/p1> .", "<http://a/p1> <http://g/1> .")
     text += f'<http://a/p1> <{NAME}> "Paul" .\n<http://a/m1> <{NAME}> "Une"@en <http://g/2> .\n'

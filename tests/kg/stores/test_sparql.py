@@ -111,7 +111,7 @@ def test_an_endpoint_that_cannot_count_its_relations(proxy):
         topic_graph(store, found)
 
 
-def test_literals_and_blank_nodes(tmp_path, serve):
+def test_literals_and_blank_nodes(tmp_path, serve, names_alone):
     from jaxkg.kg import read_graph
 
     xsd = "http://www.w3.org/2001/XMLSchema#"
