@@ -35,6 +35,8 @@ _OF_THE_FILE = ("xmlns", "xsi:", "xml:", "schemaLocation")
 _TEXT = "#text"
 _CALLS = frozenset(("id", "ui", "key", "uid"))
 _CALLED = _CALLS | {"name", "title", "label"}
+_NAMED = ("simpledata", "data", "field", "property", "param", "str", "int", "float", "bool", "date")
+"""Elements that say what their attribute `name` names: KML, MySQL's and Solr's exports."""
 _LONE_WORDS = "term href value val when label uri url resource string"
 _LONE = frozenset(_LONE_WORDS.split())
 """Attributes, and elements, that are, alone, what their element says."""
@@ -187,11 +189,15 @@ def _said(name: str, said: dict[str, Any]) -> tuple[str, Any]:
 
     >>> _said("tag", {"k": "amenity", "v": "cafe"}), _said("groups", {"group": ["a", "b"]})
     (('amenity', 'cafe'), ('groups', ['a', 'b']))
+    >>> _said("SimpleData", {"name": "HEIGHT", "#text": "910"})
+    ('HEIGHT', '910')
     >>> _said("author", {"name": "Ann"}), _said("name", {"#text": "Ann"})
     (('author', {'name': 'Ann'}), ('name', 'Ann'))
     """
     said = dict(said)
     text = said.pop(_TEXT, "")
+    if text and said.keys() == {"name"} and name.lower() in _NAMED:
+        return said["name"], text
     if text and all(isinstance(item, str) for item in said.values()):
         calls = [
             key for key in said if key.lower() in _CALLS or (key == "ref" and said[key][0] == "#")

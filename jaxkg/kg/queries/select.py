@@ -33,6 +33,7 @@ _COMBINED: dict[str, Any] = {
     "intersect": lambda a, b: q.Intersection((a, b)),
     "except": q.Difference,
 }
+_COUNTED = ["select", "count", "(", "*", ")", "from", "(", "select"]
 _NO_NODES = (q.Count, q.Total, q.Rows, q.Exists)
 
 
@@ -76,6 +77,8 @@ class SelectReader:
         depths = depths_of(words)
         if words[:3] == ["select", "(", "select"]:
             return self._calculated(tokens)
+        if words[: len(_COUNTED)] == _COUNTED:
+            return self._counted(tokens[len(_COUNTED) - 2 :])
         starts = [
             i
             for i, word in enumerate(words)
@@ -110,6 +113,18 @@ class SelectReader:
         except (NothingLike, NothingCalled) as error:
             self._lack = error
             return None
+
+    def _counted(self, tokens: list[tuple[str, str]]) -> q.Query:
+        """SELECT COUNT(*) FROM (SELECT ...), behind FROM."""
+        depths = depths_of(words_of(tokens))
+        end = depths.index(0) if 0 in depths else len(tokens)
+        alias = [word for word in words_of(tokens[end + 1 :]) if word != "as"]
+        if end == len(tokens) or len(alias) > 1:
+            raise JaxkgError("behind FROM stands a table, or of COUNT(*) one SELECT in brackets")
+        inner = self.of_tokens(tokens[1:end])
+        if isinstance(inner, _NO_NODES):
+            raise JaxkgError("COUNT(*) of an inner SELECT is of names or values, not of numbers")
+        return q.Count(inner)
 
     def _single(self, tokens: list[tuple[str, str]]) -> tuple[Any, Reading]:
         """The query graph of one SELECT, and how it was read."""

@@ -158,6 +158,13 @@ def test_what_finds_nothing_beside_others_leaves_these(fleet, text, same):
     assert found == asked(base, f"SELECT name FROM vessel WHERE {same}")
 
 
+def test_what_several_selects_find_is_counted(fleet):
+    base, sets, reader = fleet
+    union = "SELECT name FROM vessel WHERE width > 6 UNION SELECT name FROM vessel WHERE length > 6"
+    for text in (f"SELECT COUNT(*) FROM ({union})", f"SELECT COUNT(*) FROM ({union}) AS both"):
+        assert told(sets, reader.read(text)) == asked(base, text) != {0}
+
+
 def test_groups_by_their_numbers(fleet):
     base, sets, reader = fleet
     most = (
@@ -208,6 +215,9 @@ def test_having_counts_what_a_row_has():
         ("SELECT name FROM vessel WHERE town IN (SELECT name, town FROM vessel)", "one column"),
         ("SELECT name FROM vessel WHERE town IN (SELECT name FROM vessel)", "the inner SELECT"),
         ("SELECT name FROM (SELECT name FROM vessel)", "not before a SELECT"),
+        ("SELECT COUNT(*) FROM (SELECT COUNT(*) FROM vessel)", "not of numbers"),
+        ("SELECT COUNT(*) FROM (SELECT name FROM vessel", "one SELECT in brackets"),
+        ("SELECT COUNT(*) FROM (SELECT name FROM vessel) WHERE length > 3", "one SELECT in"),
         (f"{'SELECT name FROM vessel UNION ' * 30}SELECT name FROM vessel", "more than 30 SELECTs"),
         ("SELECT name FROM vessel WHERE NOT town = 'York'", "nothing of town is called"),
         ("SELECT name FROM vessel WHERE town != 'York'", "nothing of town is called"),

@@ -35,7 +35,8 @@ from jaxkg.kg.files.tables.record_names import VERSION, is_list
 from jaxkg.kg.queries.columns import is_value
 from jaxkg.words import relation_words
 
-_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source", "tags")
+_BAGS = ("properties", "fields", "attributes", "data", "props", "relationships", "_source", "tags",
+         "extendeddata")  # fmt: skip
 """Keys under which an object keeps what it says of itself."""
 _VALUE_KEYS = frozenset(VALUES)
 _PAGES = frozenset(("edges", "nodes", "pageinfo", "totalcount", "cursor", "count", "next"))
@@ -129,6 +130,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
     for key, inner in value.items():
         if isinstance(inner, dict | list):
             inner = plain(inner, key, maps)
+        if key == "ExtendedData" and isinstance(inner, list) and len(inner) == 1:
+            [inner] = inner  # of KML, by one schema
         if isinstance(inner, dict) and key.lower() in _BAGS and len(value) > 1:
             for name, said in inner.items():
                 if name not in found and name not in value:

@@ -35,6 +35,7 @@ CODED = frozenset((*KEY, "accession", "ui"))
 """Last words of keys that call records, where the surer ones do not."""
 _WORDS = 12
 """Words up to which a summary is a title."""
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d])[\w./-]{2,24}")
 _SENTENCE = re.compile(r"[.!?]$|[.!?] |\n")
 _SHARED = 3
 """Parts of a record that end in one word from which on it says nothing: "status module"."""
@@ -288,6 +289,10 @@ def shown_name(
         return record[summary], {summary}
     if called and not parted and _first_text(record.get("title"), ""):
         return _first_text(record["title"], "title"), {"title"}
+    code = record.get("code")
+    coded = isinstance(code, str) and _CODE.fullmatch(code) is not None
+    if called and not parted and coded and numbered(key, [str(record.get(key))]):
+        return code, set()  # PR-2017-03 says more than the number of a node
     return (" ".join(told) if parted else None), set()
 
 
