@@ -34,7 +34,7 @@ _COMBINED: dict[str, Any] = {
     "except": q.Difference,
 }
 _COUNTED = ["select", "count", "(", "*", ")", "from", "(", "select"]
-_NO_NODES = (q.Count, q.Total, q.Rows, q.Exists)
+_NO_NODES = (q.Count, q.Total, q.Rows, q.Exists, q.Compared, q.Calculation)
 
 
 class SelectReader:
@@ -77,7 +77,8 @@ class SelectReader:
         depths = depths_of(words)
         if words[:3] == ["select", "(", "select"]:
             return self._calculated(tokens)
-        if words[: len(_COUNTED)] == _COUNTED:
+        is_set = "distinct" in words or ("union" in words and "all" not in words)
+        if words[: len(_COUNTED)] == _COUNTED and is_set:
             return self._counted(tokens[len(_COUNTED) - 2 :])
         starts = [
             i

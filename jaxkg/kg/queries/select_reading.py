@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from jaxkg import query as q
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.names import nearest
@@ -56,6 +58,7 @@ class Reading:
         self.relational, self.tables, self.read_inner = relational, tables, read_inner
         self.kg = relational.kg
         self.on = Cursor(tokens)
+        self._behind = 1
         self.table: Table = self._from(words_of(tokens))
         self.lack = ""
         self.unknown: NothingCalled | None = None
@@ -68,31 +71,7 @@ class Reading:
             NothingLike: nothing in a column is LIKE what it says.
             JaxkgError: it asks for what is not read, or for what is not there.
         """
-        self.on.need("select")
-        self.on.take("distinct")  # answers are sets
-        self.items = items = [self._item()]
-        while self.on.take(","):
-            items.append(self._item())
-        self.on.need("from")
-        self.on.skip()
-        if self.on.take("as") or (self.on.kind() == "word" and self.on.word() not in _CLAUSES):
-            self.on.skip()
-        if self.on.word() in (
-            "join",
-            "inner",
-            "left",
-            ",",
-            "natural",
-            "cross",
-            "right",
-            "full",
-        ):
-            raise JaxkgError("a join: its columns already follow the relations of one table")
-        node = self.table.source
-        if self.on.take("where"):
-            if (rows := self._either(node)) is None:
-                raise self.unknown or NothingLike(self.lack)
-            node = rows
+        node, items = self.rows(), self.items
         group = None
         if self.on.take("group"):
             self.on.need("by")
@@ -115,6 +94,35 @@ class Reading:
         if group is not None:
             return self._grouped(node, items, group, having, Order(orders, n, offset))
         return self._plain(node, items, Order(orders, n, offset))
+
+    def rows(self) -> q.Node:
+        """The rows that are selected from, up to the end of WHERE; raises as `query` does."""
+        self.on.need("select")
+        self.on.take("distinct")  # answers are sets
+        self.items = [self._item()]
+        while self.on.take(","):
+            self.items.append(self._item())
+        self.on.need("from")
+        self.on.skip(self._behind)
+        if self.on.take("as") or (self.on.kind() == "word" and self.on.word() not in _CLAUSES):
+            self.on.skip()
+        if self.on.word() in (
+            "join",
+            "inner",
+            "left",
+            ",",
+            "natural",
+            "cross",
+            "right",
+            "full",
+        ):
+            raise JaxkgError("a join: its columns already follow the relations of one table")
+        node = self.table.source
+        if self.on.take("where"):
+            if (rows := self._either(node)) is None:
+                raise self.unknown or NothingLike(self.lack)
+            node = rows
+        return node
 
     def _orders(self) -> list[tuple[Item, bool]]:
         """What ORDER BY names, and whether the largest comes first."""
@@ -237,10 +245,20 @@ class Reading:
     def _cell(self, item: Item, grouped: bool = False) -> q.Column:
         if item.by == "exists":
             raise JaxkgError("a yes or no stands alone")
-        if item.by == "count" and grouped and not item.distinct:
+        if item.by == "count" and grouped and not item.distinct and not self._several(item.column):
             return q.Column((), "count")
         by: Any = item.by
         return q.Column(() if item.column is None else _path(item.column), by)
+
+    def _several(self, column: Column | None) -> bool:
+        """Whether rows have several values in a column, of which a number of rows says nothing."""
+        if column is None or len(column.path) != 1:
+            return False
+        relation = column.path[0]
+        code = self.kg.relation_code(relation.removeprefix("^"))
+        facts = self.kg.triples[self.kg.rows_of(code)]
+        heads = facts[:, 2 if relation.startswith("^") else 0]
+        return len(np.unique(heads)) < len(heads)
 
     def _having(self) -> tuple[Item, q.Comparison, str]:
         item, sign = self._item(is_selected=False), self.on.sign()
@@ -507,13 +525,48 @@ class Reading:
             raise JaxkgError("no SELECT ... FROM a table")
         # A column may be called so, too.
         outer = ["" if depth else word for word, depth in zip(words, depths_of(words))]
-        names = [words[i + 1] for i, word in enumerate(outer[:-1]) if word == "from"]
-        if not names or names[0] == "(":
-            raise JaxkgError("FROM stands before a table, not before a SELECT")
+        places = [place for place, word in enumerate(outer[:-1], 1) if word == "from"]
+        if not places:
+            raise JaxkgError("no SELECT ... FROM a table")
+        if words[places[0]] == "(":
+            return self._derived(self.on.tokens[places[0] :])
+        names = [words[place] for place in places]
         for name in names:
             if name in self.tables:
                 return self.tables[name]
         raise JaxkgError(f"no table {names[0]!r}; there are {', '.join(self.tables)}")
+
+    def _derived(self, tokens: list[tuple[str, str]]) -> Table:
+        """The rows of SELECTs in brackets behind FROM, with UNION between them, as one table."""
+        words = words_of(tokens)
+        depths = depths_of(words)
+        if 0 not in depths:
+            raise JaxkgError("a bracket behind FROM is not closed")
+        end = depths.index(0)
+        cuts = [i for i in range(end) if depths[i] == 1 and words[i] == "union"]
+        nodes: list[q.Node] = []
+        columns: list[Column] = []
+        for first, last in itertools.pairwise([0, *cuts, end]):
+            first += 1 + (words[first + 1] == "all")
+            part = Reading(self.relational, self.tables, tokens[first:last], self.read_inner)
+            try:
+                node = part.rows()
+            except (NothingLike, NothingCalled):
+                continue
+            own = [item.column for item in part.items if item.column is not None]
+            if part.on.rest or any(item.by != "value" for item in part.items):
+                raise JaxkgError("a SELECT behind FROM has columns of rows, WHERE and UNION alone")
+            own = own or [*part.table.columns.values()]
+            columns = columns or own
+            if [column.path for column in own] != [column.path for column in columns]:
+                raise JaxkgError("columns of SELECTs behind FROM, with UNION between, are the same")
+            nodes.append(node)
+        if not nodes:
+            raise NothingLike("the SELECT behind FROM finds nothing")
+        self._behind = end + 1
+        source = nodes[0] if len(nodes) == 1 else q.Union(tuple(nodes))
+        name = " ".join(said for _, said in tokens[: end + 1])
+        return Table(name, source, 0, {column.name: column for column in columns})
 
 
 def _path(column: Column) -> tuple[str, ...]:
