@@ -128,6 +128,7 @@ class SelectWriter:
         for (text, question_id), mentions in zip(questions, links, strict=True):
             places = self._places(text, mentions)
             first = {place for name in places for place in places[name][:_PLACES]}
+            first = first if self.trusted is not None else set[str]()
             tables = self.relational.projected(text, self.encode, tokens=tokens, first=first)
             if self.trusted is not None:
                 tables = self.relational.fuller(tables, tokens=tokens)
