@@ -8,9 +8,11 @@ from jaxkg.adjudicate import Meter, OpenAIBackend, Replay, Scripted
 from jaxkg.adjudicate.around.cache import Cache, kept_of
 from jaxkg.adjudicate.requests import Reply
 from jaxkg.errors import JaxkgError
-from jaxkg.systems import exam
+from jaxkg.kg import KnowledgeGraph
+from jaxkg.kg.queries.sets import QuerySets
+from jaxkg.systems import exam, selecting
 from jaxkg.systems.exam import Exam, examined, trust_of
-from jaxkg.systems.selecting import SUREST
+from jaxkg.systems.selecting import SUREST, SelectWriter
 from tests.systems.test_selecting import STRANGE, build
 
 RIGHT = {
@@ -116,6 +118,40 @@ def test_a_trusted_model_is_asked_where_the_reader_is_less_sure(ask, calls):
     assert "choose" not in [request.stage for request in backend.requests]
     [unsure] = build("reader", other, "judge.trust=never", ask="unsure")[:1]
     assert names(unsure.ask(PRICE)) == ["40"]
+
+
+@pytest.mark.parametrize(("confidence", "calls"), [(0.8, 1), (0.94, 0)])
+def test_the_reader_answers_alone_where_it_is_surer_than_any_model(monkeypatch, confidence, calls):
+    monkeypatch.setattr(selecting, "_confidence", lambda answer: confidence)
+    other = writes("SELECT price FROM device WHERE name = 'Fox stand'")
+    system, _, backend = build("reader", other, *TRUSTED)
+    assert names(system.ask(PRICE)) == (["15"] if calls else ["40"])
+    assert len(backend.requests) == calls
+
+
+@pytest.mark.parametrize("trust", ["always", "never"])
+def test_a_trusted_model_sees_more_columns_those_that_are_named_first(monkeypatch, trust):
+    monkeypatch.setattr(selecting, "TOKENS", 60)
+    shown = []
+    for most in (2000, 60):
+        monkeypatch.setattr(selecting, "MORE_TOKENS", most)
+        system, _, backend = build("reader", writes(""), f"judge.trust={trust}", "encoder=hashing")
+        system.ask("Zorbed Ada Quill flimming?")
+        shown.append(backend.requests[-1].messages[-1].content)
+    assert ("device_price REAL" in shown[0]) == (trust == "always")
+    assert ("CREATE TABLE device" in shown[0]) == (trust == "always")
+    assert "student TEXT" in shown[1] or trust == "never"
+    texts = ["v" * 9 + letter for letter in "abcdefghijklmnopqrst"]
+    kg = KnowledgeGraph.from_triples(
+        [(f"t{n}", "is a", "thing") for n in range(20)]
+        + [(f"t{n}", "hue", text) for n, text in enumerate(texts)]
+    )
+    monkeypatch.setattr(selecting, "MORE_TOKENS", 2000)
+    backend = Scripted(writes(""))
+    how = lambda: SUREST if trust == "always" else None  # noqa: E731
+    SelectWriter(QuerySets(kg), backend, trust=how).write([("what", "q")], [()])
+    told = backend.requests[-1].messages[-1].content
+    assert (texts[9] in told) == (trust == "always")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from jaxkg.kg.graph import KnowledgeGraph
 from jaxkg.kg.link.linker import Linker
 from jaxkg.kg.questions.read import read_questions
 from jaxkg.records import Question
+from jaxkg.systems.reader.language.vocabulary import Vocabulary
 
 FILMS = [
     *("Heat", "It", "Who", "Movies", "The Film", "Her", "In Time", "Time Out", "The Matrix"),
@@ -319,9 +320,12 @@ def test_the_mark_between_words_may_stand_in_a_question():
 
 def test_what_is_but_another_name_of_a_thing_is_found_as_that_thing():
     facts = [("x1", "other name", '"Barrow"'), ("x1", "name in Finnish", '"hauta"@fi')]
-    facts += [("x1", "broader", "x2"), ("x2", "note", '"tomb"')]
+    facts += [("x1", "broader", "x2"), ("x2", "note", '"tomb"'), ("x1", "other name", '"tomb"')]
     other = {"x1": ["Barrow", "hauta"]}
     names = {"x1": "Grave", "x2": "Site", '"Barrow"': "Barrow", '"hauta"@fi': "hauta"}
     kg = KnowledgeGraph.from_triples(facts, names={**names, '"tomb"': "tomb"}, aliases=other)
+    assert {row for _, row, _ in Vocabulary(kg).surfaces()}.isdisjoint(
+        (kg.entity('"Barrow"'), kg.entity('"hauta"@fi'))
+    )
     for text, found in (("where is Barrow?", "x1"), ("what is hauta?", "x1"), ("a tomb", '"tomb"')):
         assert [link.entity for link in Linker(kg).link(text)] == [found]

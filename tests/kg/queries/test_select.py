@@ -273,6 +273,10 @@ def test_values_of_a_group_are_counted_where_a_row_has_several():
             "nothing of kind is like",
         ),
         (
+            "SELECT name FROM vessel INTERSECT SELECT name FROM vessel WHERE kind LIKE '%x%'",
+            "nothing of kind is like",
+        ),
+        (
             "SELECT name FROM vessel WHERE kind LIKE '%x%' INTERSECT SELECT name FROM vessel",
             "nothing of kind is like",
         ),

@@ -146,6 +146,8 @@ def test_noon_and_midnight_by_halves_of_the_day():
     assert as_clock("12 pm") == as_clock("12:00")
     assert as_clock("12:30 a.m.") == as_clock("00:30")
     assert as_clock("24:00") > as_clock("11:59 pm")
+    assert as_clock("25:10:00") > as_clock("23:50:00")
+    assert as_clock("25:10") is None
 
 
 @pytest.mark.parametrize("text", ["1990-00", "1990-13", "1990-02-30", "12", "1990T10", "May 1990"])

@@ -256,6 +256,14 @@ def test_gtfs(tmp_path, packed):
     assert "the table shapes.txt left out" in told
 
 
+def test_zones_are_called_as_the_feed_does(tmp_path):
+    (tmp_path / "stops.txt").write_text("stop_id,stop_name,zone_id\nS1,Pier,B\nS2,Quay,A\n")
+    (tmp_path / "calendar.txt").write_text("service_id,monday\nW,1\n")
+    (tmp_path / "trips.txt").write_text("route_id,service_id,trip_id\nR,W,T1\n")
+    found = named_facts(read_told(tmp_path)[0])
+    assert {("Pier", "zone", "B"), ("T1", "service", "W")} <= found
+
+
 def test_a_feed_that_is_cut_is_told(tmp_path):
     with zipfile.ZipFile(tmp_path / "feed.zip", "w", zipfile.ZIP_DEFLATED) as file:
         for table in (SAMPLES / "feed").iterdir():

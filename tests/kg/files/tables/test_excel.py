@@ -90,6 +90,14 @@ def test_a_certificate_has_its_header_below_notes_and_its_units_below_that(book)
     assert values.number(graph.entity("<0.5")) is None
 
 
+def test_what_stands_over_columns_tells_those_of_one_name_apart_below_notes(book):
+    rows = [["Sales", "2024", None, None, None], [None, "North", None, "South", None],
+            ["Shop", "in", "out", "in", "out"],
+            ["Ely", 1, 2, 3, 4], ["Rye", 5, 6, 7, 8]]  # fmt: skip
+    found = facts(read_graph(book({"Sales": rows})))
+    assert {("Ely", "North in", "1"), ("Rye", "South out", "8")} <= found
+
+
 @pytest.mark.parametrize("told", [{"lines": True}, {"provenance": True}])
 def test_a_fact_is_of_a_file_a_sheet_and_a_row(book, told):
     path = book({"Mine": [(), ("from", "type", "to"), ("a", "r", "b")], **STAFF})

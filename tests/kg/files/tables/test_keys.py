@@ -365,15 +365,15 @@ def test_codes_of_answers_mean_what_the_codebook_beside_them_says(folder):
 
 def test_codes_mean_what_a_codebook_with_a_line_for_each_says(folder):
     heard = []
-    book = "Field,Code,Meaning,Note\nSrc,BH,Borehole,a\nSrc,RV,River,b\n"
-    book += "By,KW,Kay West,\nBy,DM,Dee Moor,\n"
+    book = "Field,Code,Abbr,Meaning\nSrc,BH,BH,Borehole\nSrc,RV,RV,River\n"
+    book += "By,KW,KW,Kay West\nBy,DM,DM,Dee Moor\n"
     samples = "lab_id,point,Src,By\nL1,Mill,RV,KW\nL2,Farm,BH,DM\nL3,Quay,RV,DM\nL4,Barn,XX,KW\n"
     graph = folder({"codes.csv": book, "samples.csv": samples}, on_reading=heard.append)
     found = {fact[1:] for fact in named_facts(graph)}
     assert {("Src", "River"), ("Src", "Borehole"), ("By", "Kay West"), ("Src", "XX")} <= found
     assert ("By", "KW") not in found
     assert "codes of Src, By read by 'codes'" in heard[0]
-    twice = f"{book}Src,RV,Well,\n"
+    twice = f"{book}Src,RV,RV,Well\n"
     found = named_facts(folder({"codes.csv": twice, "samples.csv": samples}))
     assert ("Src", "RV") in {fact[1:] for fact in found}, "two meanings are none"
 
