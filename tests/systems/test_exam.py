@@ -125,6 +125,8 @@ def test_the_reader_answers_alone_where_it_is_surer_than_any_model(monkeypatch, 
     monkeypatch.setattr(selecting, "_confidence", lambda answer: confidence)
     other = writes("SELECT price FROM device WHERE name = 'Fox stand'")
     system, _, backend = build("reader", other, *TRUSTED)
+    if not calls:  # nor is the model examined
+        system.writer._trust = lambda: pytest.fail("it was examined")
     assert names(system.ask(PRICE)) == (["15"] if calls else ["40"])
     assert len(backend.requests) == calls
 
