@@ -33,10 +33,8 @@ _DEEPEST = 50
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _FOLDS = ("lower", "upper", "trim")
 _TRUE, _FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
-_CLAUSES = frozenset(
-    ("where", "group", "having", "order", "limit", "join", "inner", "left", "natural", "cross",
-     "right", "union", "intersect", "except")
-)  # fmt: skip
+_JOINS = frozenset((",", "join", "inner", "left", "right", "full", "natural", "cross"))
+_CLAUSES = _JOINS | {"where", "group", "having", "order", "limit", "union", "intersect", "except"}
 
 
 class Reading:
@@ -106,16 +104,7 @@ class Reading:
         self.on.skip(self._behind)
         if self.on.take("as") or (self.on.kind() == "word" and self.on.word() not in _CLAUSES):
             self.on.skip()
-        if self.on.word() in (
-            "join",
-            "inner",
-            "left",
-            ",",
-            "natural",
-            "cross",
-            "right",
-            "full",
-        ):
+        if self.on.word() in _JOINS:
             raise JaxkgError("a join: its columns already follow the relations of one table")
         node = self.table.source
         if self.on.take("where"):
@@ -211,8 +200,8 @@ class Reading:
             return self._plain(node, items, ordered)
         own = [item for item in items if item.column is None or item.column.name != group.name]
         own = own or ([order] if order and order.by != "value" else [])
-        if (first_of := self._first_of(node, own, per)) is not None and having is None:
-            return first_of
+        if having is None and not ordered.n and (firsts := self._first_of(node, own, per)):
+            return firsts
         columns = [self._cell(item, grouped=bool(per)) for item in own]
 
         def place(item: Item) -> int:

@@ -220,6 +220,11 @@ def test_groups_by_their_numbers(fleet):
     assert {(sets.kg.name(r.key), sets.kg.name(int(r.cells[1].ends[0]))) for r in rows} == {
         (town, f"{length:g}") for town, length in best
     }
+    one = "SELECT town, name, MAX(length) FROM vessel GROUP BY town ORDER BY MAX(length) "
+    rows = sets.execute(reader.read(f"{one} LIMIT 1")).table
+    least = base.execute(f"{one} LIMIT 1").fetchone()
+    assert float(sets.kg.name(int(rows[0].cells[1].ends[0]))) == least[2]
+    assert len(rows) < len(sets.execute(reader.read(one)).table)
     query = reader.read("SELECT name, SUM(length) FROM vessel GROUP BY name HAVING SUM(length) > 8")
     assert {sets.kg.name(row.key) for row in sets.execute(query).table} == asked(
         base, "SELECT name FROM vessel WHERE length > 8"

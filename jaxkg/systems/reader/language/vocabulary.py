@@ -99,6 +99,7 @@ class Vocabulary:
         self.values.units |= units
         triples = np.asarray(kg.triples)
         heads = np.bincount(triples[:, 0], minlength=kg.num_entities) > 0
+        self._but_names = are_names(kg.relations, triples, kg.num_entities)
         self.relations: list[Relation] = []
         for code in range(kg.num_relations):
             rows = self.kg.rows_of(code)
@@ -319,9 +320,8 @@ class Vocabulary:
             rows, aliases = range(self.kg.num_entities), range(len(self.kg.aliases.names))
         names, owners = self.kg.entity_names, self.kg.aliases.owners
         every = names.tolist() if len(rows) == len(names) else [names[row] for row in rows]
-        but_names = are_names(self.kg.relations, self.kg.triples, self.kg.num_entities)
         pairs = zip(every, map(int, rows))
-        found = [(name, row, False) for name, row in pairs if row not in but_names]
+        found = [(name, row, False) for name, row in pairs if row not in self._but_names]
         others = self.kg.aliases.names
         found += [(others[row], int(owners[row]), True) for row in aliases]
         callers, bearers = self.callers
