@@ -22,6 +22,7 @@ from jaxkg.kg.queries.select_parts import NothingLike
 from jaxkg.kg.queries.select_pattern import select_pattern
 from jaxkg.kg.queries.sets import QuerySets, Result
 from jaxkg.kg.relational import Column, Table
+from jaxkg.kg.relational.cells import LOOKED_THROUGH
 from jaxkg.kg.typed_schema import Encode
 from jaxkg.records import Link, PlanCandidate, Question, TraceNode
 from jaxkg.systems.answering import Progress, QuestionAnswering
@@ -47,8 +48,6 @@ _LOOKUP = 1.6
 reader had withheld, 5 were right, of 45 others 25. The reader finds them itself, where they are."""
 _USUAL = -2.5
 """Log-probability of a SELECT where the endpoint does not tell it."""
-_LOOKED_THROUGH = 50_000
-"""Rows of a table whose values are looked through for those that a question names."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,18 +122,19 @@ class SelectWriter:
         """
         columns = sum(len(table.columns) for table in self.relational.tables)
         has_room = (self.backend.context or _ROOM) >= _ROOM
-        tokens = MORE_TOKENS if self.trusted is not None and has_room else TOKENS
+        most = MORE_TOKENS if has_room else TOKENS
         wanted, notes = [], []
         for (text, question_id), mentions in zip(questions, links, strict=True):
             places = self._places(text, mentions)
-            first = {place for name in places for place in places[name][:_PLACES]}
-            first = first if self.trusted is not None else set[str]()
-            tables = self.relational.projected(text, self.encode, tokens=tokens, first=first)
-            if self.trusted is not None:
-                tables = self.relational.fuller(tables, tokens=tokens)
+            if self.trusted is None:
+                tables = self.relational.projected(text, self.encode, tokens=TOKENS)
+                pattern = self._pattern(text, mentions, tables)
+            else:
+                first = {place for name in places for place in places[name][:_PLACES]}
+                tables = self.relational.projected(text, self.encode, tokens=most, first=first)
+                tables, pattern = self.relational.fuller(tables, tokens=most), ""
             lines = "\n".join(table.definition() for table in tables).split("\n")
             names = self._names(text, places, tables)
-            pattern = "" if self.trusted is not None else self._pattern(text, mentions, tables)
             wanted.append(SelectWanted(text, question_id, tuple(lines), names, pattern))
             shown = sum(len(table.columns) for table in tables)
             hidden = f"the model was shown {shown} of {columns} columns"
@@ -173,7 +173,7 @@ class SelectWriter:
     ) -> Sequence[str] | None:
         """What a column may be compared with: all that it has where that is little, else what the
         question names; None, for anything, in large tables."""
-        if table.size > _LOOKED_THROUGH:
+        if table.size > LOOKED_THROUGH:
             return None
         if few := self.relational.cells.few(column, table):
             return few
@@ -210,7 +210,7 @@ class SelectWriter:
 
     def _name(self, text: str, table: Table, column: Column, places: dict[str, list[str]]) -> None:
         """Add a column to the places of all that a question names of it."""
-        if table.size > _LOOKED_THROUGH:
+        if table.size > LOOKED_THROUGH:
             return
         place = f"{table.name}.{column.name}"
         for name in self.relational.cells.named(column, table, text):

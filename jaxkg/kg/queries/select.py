@@ -56,7 +56,6 @@ class SelectReader:
         """Take the tables."""
         self.relational, self.kg = relational, relational.kg
         self.tables = {table.name: table for table in relational.tables}
-        self._lack: JaxkgError = NothingLike("it finds nothing")
 
     def read(self, text: str) -> q.Query:
         """The query graph of a SELECT.
@@ -89,12 +88,13 @@ class SelectReader:
             raise JaxkgError("UNION, INTERSECT and EXCEPT are read one at a time")
         if not starts:
             return self._single(tokens)[0]
-        query = self._part(tokens[: starts[0]])
+        query, lack = self._part(tokens[: starts[0]])
         for start, end in itertools.pairwise([*starts, len(tokens)]):
             word, first = words[start], start + 1 + (words[start + 1 : start + 2] == ["all"])
             if {"order", "limit"} & set(words[first:end]):
                 raise JaxkgError(f"ORDER BY and LIMIT behind {word.upper()} are not read")
-            other = self._part(tokens[first:end])
+            other, lacks = self._part(tokens[first:end])
+            lack = lacks or lack
             if isinstance(query, _NO_NODES) or isinstance(other, _NO_NODES):
                 raise JaxkgError(f"{word.upper()} stands between SELECTs of one column")
             if query is not None and other is not None:
@@ -104,16 +104,16 @@ class SelectReader:
             elif word == "intersect":
                 query = None
         if query is None:
-            raise self._lack
+            assert lack is not None  # a part finds nothing
+            raise lack
         return query
 
-    def _part(self, tokens: list[tuple[str, str]]) -> Any:
-        """The query graph of one of several SELECTs; None where it finds nothing."""
+    def _part(self, tokens: list[tuple[str, str]]) -> tuple[Any, JaxkgError | None]:
+        """The query graph of one of several SELECTs; None, and why, where it finds nothing."""
         try:
-            return self._single(tokens)[0]
+            return self._single(tokens)[0], None
         except (NothingLike, NothingCalled) as error:
-            self._lack = error
-            return None
+            return None, error
 
     def _counted(self, tokens: list[tuple[str, str]]) -> q.Query:
         """SELECT COUNT(*) FROM (SELECT ...), behind FROM."""

@@ -273,8 +273,8 @@ class Reading:
         if depth > _DEEPEST:
             raise JaxkgError(f"more than {_DEEPEST} conditions within one another are not read")
         if self.on.take("not"):
-            rows = self._condition(node, depth + 1)
-            if rows is None and self.unknown is not None:
+            before, rows = self.unknown, self._condition(node, depth + 1)
+            if rows is None and self.unknown is not None and self.unknown is not before:
                 raise self.unknown
             return node if rows is None else q.Difference(node, rows)
         if self.on.take("("):
@@ -371,10 +371,7 @@ class Reading:
                 self.lack = f"nothing of {column.name} is in what the inner SELECT finds"
                 return self._any(node, column) if denied else None
             inner = q.Entities(tuple(ids))
-        inside = column.rows(inner)
-        if denied:
-            return q.Difference(self._any(node, column), inside)
-        return q.Intersection((node, inside))
+        return self._beside(node, column, inner, denied)
 
     def _one(self, inner: q.Node | q.Count | q.Total | q.Rows) -> tuple[str, str]:
         """The one number or date that an inner SELECT finds, as a token."""
@@ -448,7 +445,11 @@ class Reading:
             return q.Entities(tuple(dict.fromkeys(ids)))
         if len(ids) == 1 and not denied and not column.closure:
             return q.Where(node, column.path, "=", ids[0])
-        inside = column.rows(q.Entities(tuple(dict.fromkeys(ids))))
+        return self._beside(node, column, q.Entities(tuple(dict.fromkeys(ids))), denied)
+
+    def _beside(self, node: q.Node, column: Column, ends: q.Node, denied: bool) -> q.Node:
+        """Those rows that have some ends in a column; where denied, others than these."""
+        inside = column.rows(ends)
         if denied:  # an empty cell is not told from others
             return q.Difference(self._any(node, column), inside)
         return q.Intersection((node, inside))

@@ -20,7 +20,7 @@ from jaxkg import query as q
 from jaxkg.kg.hierarchies import hierarchies
 from jaxkg.kg.neighbourhood import distinct, spread
 from jaxkg.kg.queries.sets import QuerySets
-from jaxkg.kg.relational.cells import FEW, LONGEST, Cells
+from jaxkg.kg.relational.cells import FEW, LONGEST, LOOKED_THROUGH, Cells
 from jaxkg.kg.relational.table import NAME, Column, Table
 from jaxkg.kg.typed_schema import DIGITS, Encode, TypedSchema
 from jaxkg.limits import shortened
@@ -129,6 +129,8 @@ class Relational:
 
     def _fuller(self, table: Table, column: Column) -> Column:
         if column.kind != "text" or column.listed or not column.values or column.closure:
+            return column
+        if table.size > LOOKED_THROUGH:
             return column
         rows = sorted(self.cells.ends(column, table))
         names = tuple(dict.fromkeys(map(self.kg.name, rows[:_SAMPLE])))

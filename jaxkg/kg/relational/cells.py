@@ -17,6 +17,8 @@ from jaxkg.words import singular
 
 FEW, LONGEST = 8, 30
 """Values of a column that are listed whole, and letters of the longest."""
+LOOKED_THROUGH = 50_000
+"""Rows of a table whose values are looked through."""
 _WILD = 8
 _PHRASE, _RARE = 8, 3
 """Words of a name that is looked for in a text, and things that one name or word is for."""

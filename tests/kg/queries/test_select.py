@@ -144,6 +144,7 @@ def test_selects_that_mean_the_same(fleet, text, same):
         ("NOT kind LIKE '%x%' AND town = 'Ely'", "kind NOT NULL AND town = 'Ely'"),
         ("kind NOT LIKE '%x%' AND town = 'Ely'", "kind NOT NULL AND town = 'Ely'"),
         ("(town = 'York' AND length > 3) OR width > 8", "width > 8"),
+        ("town = 'York' OR NOT kind LIKE '%x%' AND town = 'Ely'", "town = 'Ely'"),
         ("town = 'York' UNION SELECT name FROM vessel WHERE width > 8", "width > 8"),
         ("width > 8 UNION SELECT name FROM vessel WHERE kind LIKE '%x%'", "width > 8"),
         ("width > 8 EXCEPT SELECT name FROM vessel WHERE kind LIKE '%x%'", "width > 8"),

@@ -28,7 +28,7 @@ def read_gaf(path: Path, intake: Intake) -> None:
     Raises:
         JaxkgError: a line has fewer than 15 columns more often than is tolerated.
     """
-    products = dict[str, None]()
+    products = set[str]()
     for number, line in numbered_lines(path, intake):
         if not line.strip() or line.startswith("!"):
             continue
@@ -41,7 +41,7 @@ def read_gaf(path: Path, intake: Intake) -> None:
         product = f"{row.get('database', '')}:{row.get('accession', '')}"
         source = source_of(path, number, intake)
         if product not in products:
-            products[product] = None
+            products.add(product)
             others = [row.get("accession", ""), row.get("full name", "")]
             others += row.get("synonym", "").split("|")
             intake.name(product, row.get("symbol"), filter(None, others))

@@ -219,7 +219,7 @@ def _row(path: Path, number: int, table: _Table, row: dict[str, str], intake: In
     if key and not named:
         named = [key]
     if named:
-        intake.name(id, named[0], [*named[1:], *filter(None, (key,)), id])
+        intake.name(id, named[0], [*named[1:], key, id])
     for column, cell in row.items():
         again = column in table.names and cell == named[0]
         if again or cell in _NOTHING or column == table.key or not column:

@@ -107,7 +107,8 @@ def plain(value: Any, key: str = "", maps: frozenset[str] = frozenset()) -> Any:
         return of_kinds(key, held) if pairs is held else pairs
     if not isinstance(value, dict):
         return value
-    value = value | _height(value)
+    if height := _height(value):
+        value = value | height
     value = named_once(value if OWN.isdisjoint(value) else identified(value), one_of(key.lower()))
     if one_of(key) != key not in _BAGS and {*map(type, value.values())} == {type(None)}:
         return list(value)  # "children": {"web": null, "db": null}

@@ -286,8 +286,11 @@ def decode(encoder: TripleEncoder, names: NameCollector, tables: Sequence[TakenT
     for book in tables if len(tables) > 1 else ():
         shown = {row: {names.display[row]} for row in book.rows if row in names.display}
         said = {"name": shown, **encoder.said(book.first, book.last)}
-        for table in tables:
-            if table is book or book.last - book.first > _LONG:
+        is_short = len(said) <= _NARROW and book.last - book.first <= _LONG
+        texts = itertools.chain(*(cells.values() for cells in said.values() if is_short))
+        names_columns = not relations.isdisjoint(itertools.chain(*texts))
+        for table in tables if names_columns else ():
+            if table is book:
                 continue
             if parts := _line_by_line(said, dict(encoder.tails(table.first, table.last))):
                 encoder.split(parts, table.first, table.last)
@@ -323,8 +326,6 @@ def _line_by_line(
 ) -> dict[tuple[str, str], list[str]]:
     """What codes mean by a codebook with a line for each: a column's name, a code, a meaning."""
     best: dict[tuple[str, str], list[str]] = {}
-    if len(said) > _NARROW:
-        return best
     for labels in itertools.permutations(said, 3):
         column_of, code_of, meaning_of = (said[label] for label in labels)
         if not {column for texts in column_of.values() for column in texts} & tails.keys():
