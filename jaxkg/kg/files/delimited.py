@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 from jaxkg.errors import JaxkgError
 from jaxkg.kg.files.exports import DIRECTIONS, LINKED, Edges, Said, plain_header
@@ -174,6 +174,15 @@ def _names_noted(lines: Sequence[str], above: int) -> str:
     return ""
 
 
+def is_note(line: str) -> bool:
+    """Whether a line is a comment; a first column may be called "#", too.
+
+    >>> is_note("# by Ann"), is_note("#,Name"), is_note('"#","Name"')
+    (True, False, False)
+    """
+    return line[:1] == "#" and line[1:2] not in tuple("\t;,|")
+
+
 def lines_above(lines: Sequence[str]) -> int:
     """How many of the first lines stand above the columns.
 
@@ -198,8 +207,8 @@ def lines_above(lines: Sequence[str]) -> int:
     if padded := len(list(itertools.takewhile(_PADDED.fullmatch, lines[:_ABOVE]))):
         return padded if padded < len(lines) else 0
     filled = (pair for pair in enumerate(lines) if pair[1].strip())
-    noted = next(filled, (0, ""))[1].startswith("#")
-    filled = (pair for pair in enumerate(lines) if pair[1].strip() and pair[1][0] != "#")
+    noted = is_note(next(filled, (0, ""))[1])
+    filled = (pair for pair in enumerate(lines) if pair[1].strip() and not is_note(pair[1]))
     rows = list(itertools.islice(filled, _ABOVE))
     for place, ((at, line), (_, below)) in enumerate(itertools.pairwise(rows)):
         parted = [item for item in "\t;,|" if line.count(item) == below.count(item) > 0]
@@ -267,8 +276,7 @@ def csv_rows(path: Path, separator: str, intake: Intake) -> Iterator[list[Row]]:
                 for last in block:
                     yield last + "\n"
 
-        spaced = quotes_after_blanks(first[1], separator)
-        reader = csv.reader(text(), delimiter=separator, skipinitialspace=spaced, strict=True)
+        reader = csv.reader(text(), strict=True, **csv_dialect(first[1], separator))
         while True:
             start = reader.line_num + 1
             try:
@@ -287,14 +295,38 @@ def csv_rows(path: Path, separator: str, intake: Intake) -> Iterator[list[Row]]:
     return batched(numbered())
 
 
-def quotes_after_blanks(lines: Iterable[str], separator: str) -> bool:
-    """Whether cells are quoted behind blanks: `"Bo",  "Oslo"`; a blank before others is theirs.
+class Dialect(TypedDict):
+    """How cells of CSV are quoted."""
 
-    >>> quotes_after_blanks(['"Bo",  "Oslo"'], ","), quotes_after_blanks(["Bo, Ltd.,Oslo"], ",")
-    (True, False)
+    delimiter: str
+    skipinitialspace: bool
+    escapechar: NotRequired[str]
+    doublequote: NotRequired[bool]
+
+
+def csv_dialect(lines: Sequence[str], separator: str) -> Dialect:
+    r"""How some lines quote: behind blanks (`"Bo",  "Oslo"`; a blank before others is theirs), and
+    quotes within quotes by two of them, or `\"so\"` where nothing else can be read.
+
+    >>> csv_dialect(['"Bo",  "Oslo"'], ","), csv_dialect(["Bo, Ltd.,Oslo"], ",")
+    ({'delimiter': ',', 'skipinitialspace': True}, {'delimiter': ',', 'skipinitialspace': False})
+    >>> csv_dialect([r'"6\'2\"","Oslo"', r'"5\'9\"","Ely"'], ",")["escapechar"]
+    '\\'
     """
     behind = re.compile(re.escape(separator) + ' +"')
-    return any(map(behind.search, lines))
+    plain = Dialect(delimiter=separator, skipinitialspace=any(map(behind.search, lines)))
+    escaped = Dialect(**plain, escapechar="\\", doublequote=False)
+    written = any('\\"' in line for line in lines)
+    return escaped if written and not _parses(lines, plain) and _parses(lines, escaped) else plain
+
+
+def _parses(lines: Iterable[str], dialect: Dialect) -> bool:
+    try:
+        for _ in csv.reader((f"{line}\n" for line in lines), strict=True, **dialect):
+            pass
+    except csv.Error as error:
+        return "end of data" in str(error)  # a cell goes on below
+    return True
 
 
 def _escaped(line: str, separator: str) -> list[str] | None:

@@ -12,6 +12,7 @@ from jaxkg.kg.files.delimited import (
     csv_rows,
     header_columns,
     is_edge_list,
+    is_note,
     read_delimited,
     separator_of,
 )
@@ -126,7 +127,7 @@ def _names_columns(cells: list[str]) -> bool:
 def _evenly_parted(head: Head) -> Sniff:
     """Whether three lines or more have as many commas, or semicolons, as each other, but for notes
     below."""
-    lines = [line for line in head.lines[:20] if line[0] != "#"]
+    lines = [line for line in head.lines[:20] if not is_note(line)]
     lines = lines if head.is_whole else lines[:-1]
     for separator in ",;":
         rows = list(lines)

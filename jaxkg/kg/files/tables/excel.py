@@ -113,10 +113,9 @@ def read_excel(path: Path, intake: Intake) -> None:
             how = f"taken as triples{reading and f' ({reading})'}"
             otherwise = MAYBE_TABLE if looks is None else ""
         else:
-            twice = f"another column is called {words[0]!r}, too)" if words[0] in words[1:] else ""
             refused.append(
                 f"{sheet.title!r} starts with {', '.join(words)!r}, which is no header of triples, "
-                f"nor of a table ({twice or _TABLE}"
+                f"nor of a table ({_TABLE}"
             )
             continue
         above = f", below {' '.join(titles)[:80]!r}" if titles else ""

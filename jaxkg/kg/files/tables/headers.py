@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence, Set
 
 from jaxkg.kg.files.tables.keys import KEY, NAMES, is_code, is_key, is_sign, one_of, row_names
-from jaxkg.kg.files.tables.layout import are_names
+from jaxkg.kg.files.tables.layout import are_names, are_places
 from jaxkg.kg.queries.columns import all_days
 from jaxkg.words import relation_words
 
@@ -136,6 +136,9 @@ _LONGEST = 60
 """Mean length of names, in characters."""
 WORD = re.compile(r"[^\W\d_A-Z]{3}")
 """A part of a word, which no plate or serial number has."""
+_PLACES_WORDS = "# № no nr num number rank ranking pos position place placing standing"
+_PLACES = frozenset(_PLACES_WORDS.split())
+"""What a column is called that counts the rows."""
 _COMMON = "common"
 _SAYS_NAME = ("name", "description")
 """Ends of the second header by which it tells what the codes in the first column are called."""
@@ -244,6 +247,26 @@ def key_column(
         if apart and not all(map(codes.isdisjoint, others)):
             return place
     return 0
+
+
+def ranked_column(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    """The column of names of rows that the first one but counts, 0 without.
+
+    >>> rows = [["1", "Anna Lee", "9.1"], ["2", "Bernd Poe", "8.7"], ["", "Cyril Roe", "8.5"]]
+    >>> ranked_column(["Rank", "Athlete", "Time"], rows), ranked_column(["id", "name", "age"], rows)
+    (1, 0)
+    """
+    words = {word.strip(".") for word in relation_words(columns[0]).lower().split()}
+    if not words <= _PLACES:
+        return 0
+    cells = [[*map(str.strip, column)] for column in zip(*rows)]
+    named = (
+        place
+        for place, column in enumerate(cells)
+        if place and are_names(column) and are_short(column)
+        if 2 * sum(map(bool, map(WORD.search, column))) > len(column)
+    )
+    return next(named, 0) if rows and are_places(cells[0]) else 0
 
 
 def kind_of_names(header: str) -> str:

@@ -21,6 +21,9 @@ _TOTALLED = 2000
 _DECIMAL, _EXACT = re.compile(r"-?\d*\.?\d+"), re.compile(r"-\d.*|\d*\.\d{3,}")
 """Numbers, and those that call nothing: below zero, or of three decimal places or more."""
 
+_PLACE = re.compile(r"[#=T]?(\d{1,6})(?:[.=)]|st|nd|rd|th)?")
+"""A place in a row, as rankings write it."""
+
 
 def joined_headers(rows: Sequence[Sequence[str]]) -> list[str] | None:
     """The header that the first two rows of a table are together: what stands over several columns,
@@ -103,6 +106,19 @@ def are_measures(cells: Sequence[str]) -> bool:
     (True, False, False)
     """
     return any(map(_EXACT.fullmatch, cells)) and all(map(_DECIMAL.fullmatch, cells))
+
+
+def are_places(cells: Sequence[str]) -> bool:
+    """Whether cells count the rows, from 0 or 1 on, alike where rows share a place; some may be
+    blank.
+
+    >>> are_places(["1.", "2.", "", "3="]), are_places(["1", "2", "2", "4"]), are_places(["7", "8"])
+    (True, True, False)
+    """
+    counted = [(at, _PLACE.fullmatch(cell)) for at, cell in enumerate(cells, start=1) if cell]
+    places = [(int(match[1]), at) for at, match in counted if match]
+    ahead = [place for place, at in places if place <= at]
+    return len(ahead) == len(counted) > 1 and ahead[0] < 2 and ahead == sorted(ahead)
 
 
 def without_notes(rows: Sequence[Row]) -> list[Row]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jaxkg.kg.files.delimited import (
     HEADER,
+    csv_dialect,
     header_columns,
     is_edge_list,
-    quotes_after_blanks,
     row_blocks,
     separator_of,
 )
@@ -47,8 +47,7 @@ def first_rows(path: Path, format: str, encoding: str) -> list[list[str]]:
         rows: list[list[str]] = []
         split = (line.split(separator) for line in lines)
         if format == "csv":
-            spaced = quotes_after_blanks(lines, separator)
-            split = csv.reader(lines, delimiter=separator, skipinitialspace=spaced)
+            split = csv.reader((f"{line}\n" for line in lines), **csv_dialect(lines, separator))
         with contextlib.suppress(csv.Error):  # whoever reads the file tells it
             for row in split:
                 rows.append([cell.strip().strip('"') for cell in row])
@@ -143,19 +142,15 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
         "://" in name or name.startswith(("/", "{", "[")) or len(name) > _LONGEST for name in names
     ):
         return False
+    below = [row for row in rows[1:] if len(row) == width and row != rows[0]]
     if any(map(_is_number, filter(None, names))):
-        # Years are columns of what was then.
-        below = [cell for row in rows[1:] if len(row) == width for cell in row[-1:] if cell]
-        first = next((at for at, name in enumerate(names) if name and _is_number(name)), 0)
-        years = 0 < first < width - 1 and all(map(YEAR.fullmatch, names[first:]))
-        values = sum(looks("number", cell) or cell == ":" for cell in below)
-        return years and bool(below) and (values >= _MANY * len(below) or None)
-    below = [row for row in rows[1:] if len(row) == width]
+        return _numbers_name_columns(names, below)
     if not below or 2 * len(below) < len(rows) - 1:
         return False
     columns = list(zip(*below))
     folded = [{cell.casefold() for cell in column} for column in columns]
-    if any(name and name in cells for name, cells in zip(names, folded)):
+    again = [name in cells for name, cells in zip(names, folded) if name]
+    if any(again) and (width < 4 or 2 * sum(again) > width or _begin_again(names, below)):
         return False
     small = all(name[:1].islower() for name in rows[0])
     written_otherwise = small and not any(cell[:1].islower() for row in below for cell in row)
@@ -167,6 +162,41 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
     if set(names) & set.union(*folded):
         return False
     return _three_columns(*columns, header_differs=written_otherwise)
+
+
+def _begin_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether several rows have the head or the relation of the first one, or most a cell of it."""
+    counts = [sum(row[at].casefold() == name for row in rows) for at, name in enumerate(names)]
+    return max(counts[:2]) > 1 or 2 * max(counts) > len(rows)
+
+
+def _numbers_name_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
+    """Whether numbers among what may be a header name columns: years, of what was then, or places
+    in a row; None where that is rather not so.
+
+    >>> _numbers_name_columns(["tribe", "1880", "1899"], [["Roma", "11", ""], ["All", "7", "9"]])
+    True
+    >>> _numbers_name_columns(["ann", "1985", "lear"], [["bo", "1987", "hamlet"]])
+    False
+    """
+    numbers = [at for at, name in enumerate(names) if name and _is_number(name)]
+    if not rows or len(numbers) < 2 or numbers[0] == 0:
+        return False
+    words = [names[at] for at in numbers]
+    if any(words == [*map(str, range(start, start + len(words)))] for start in (0, 1)):
+        return True
+    kinds = [[_kind(row[at]) for row in rows if row[at]] for at in numbers]
+    alike = sum(2 * kind.count(_kind(word)) > len(kind) > 0 for word, kind in zip(words, kinds))
+    if len(names) > 3 or alike:
+        return 2 * alike < len(numbers)
+    values = [
+        looks("number", row[at]) or row[at] == ":" for row in rows for at in numbers if row[at]
+    ]
+    return bool(values) and (sum(values) >= _MANY * len(values) or None)
+
+
+def _kind(cell: str) -> str:
+    return "year" if YEAR.fullmatch(cell) else "number" if _is_number(cell) else "text"
 
 
 def _refers_twice(names: Sequence[str]) -> bool:
@@ -209,9 +239,11 @@ def _three_columns(
 
 
 def _names_columns(names: Sequence[str]) -> bool:
-    """Whether words may name columns; several may be called alike, but for the first, which alone
-    may be blank, above the names of rows."""
+    """Whether words may name columns; several may be called alike. Of more than three some may be
+    blank, of three the first, above the names of rows."""
     if any(name.startswith("/") or "://" in name for name in names):
         return False
+    if len(names) > 3:
+        return 2 * sum(map(bool, names)) > len(names)
     named = len(names) > 1 and all(names[1:]) and (names[0] or len(names) > 2)
     return bool(named) and names[0] not in names[1:]

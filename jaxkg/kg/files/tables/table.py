@@ -27,6 +27,7 @@ from jaxkg.kg.files.tables.headers import (
     kind_of_names,
     labels_of,
     name_column,
+    ranked_column,
     row_sort,
 )
 from jaxkg.kg.files.tables.keys import (
@@ -141,12 +142,12 @@ def take_table(
     encoder, names, tables = intake.encoder, intake.names, intake.tables
     lines, intake.has_cells = intake.options.by_line, True
     start, keyless = len(encoder), declared is not None and not declared.keyed
-    ragged = intake.left_out[RAGGED]
+    ragged, alone = intake.left_out[RAGGED], declared is None and intake.beside is None
     header: _Header | None = None
     key, told_once, periods = 0, set[int](), tuple[int, ...]()
     merged: str | None = None  # what the last first cell says that blank ones below mean again
     one: str | None = None  # "" where no number calls rows; not told before the first row
-    ids, repeated = set[str](), 0
+    ids, repeated, unnamed = set[str](), 0, 0
     other_names: list[tuple[str, ...]] = []
     why, again, measured, calls = "it has no key", False, False, False
     people: tuple[int, ...] = ()  # columns of first and last names of others than the rows
@@ -163,6 +164,9 @@ def take_table(
                 rows, without = in_sections(rows)
                 intake.leave_out("rows without an id, below sections", without)
             above = rows.pop(0)
+            headers = sum(row == above[1] for _, row in rows)
+            intake.leave_out("headers that come again", headers)
+            rows = [row for row in rows if row[1] != above[1]]
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
             coded = declared is None and bool(row_sort("", title)) and calls_codes(above[1], cells)
@@ -179,6 +183,9 @@ def take_table(
             told = {"again": again, "measured": measured}
             key = 1 if merged is not None else key_column(header.columns, cells, title, **told)
             calls = merged is None and not measured and not again  # the first column, what has keys
+            if alone and calls and not key and len(header.columns) > 2:
+                key = ranked_column(header.columns, cells)
+                calls = not key
             again |= merged is None and _at_times(cells)
             keyless = again = not key and again
         called = key if merged is None else 0
@@ -235,7 +242,10 @@ def take_table(
         for number, cells in rows:
             called = header.called(cells)
             row = row_id(one or "", called)
-            if header.nameless:
+            if not (called or header.nameless):
+                row = intake.blank(header.one)
+                unnamed += 1
+            elif header.nameless:
                 row = intake.blank(header.nameless)
                 facts += [(row, header.columns[0], cells[0])] if cells[0] and not periods else []
             else:
@@ -305,6 +315,7 @@ def take_table(
     for column, count in Counter(header.columns).items():
         how += f", {count} columns {column!r} one relation" if count > 1 else ""
     told = f"; {repeated:,} rows are of an id that is above them, too" if repeated else ""
+    told += f"; {unnamed:,} rows have no id" if unnamed else ""
     return how + told
 
 
@@ -405,13 +416,12 @@ def _header_of(
             f"{path}:{number}: {cells[0]!r} is no header of a table: it has but one column, "
             f"parted by {separator!r}"
         )
-    if not cells[0] and all(cells[1:]) and "name" not in map(str.casefold, cells):
+    if not cells[0] and "name" not in map(str.casefold, cells):
         cells = ["name", *cells[1:]]
-    if not all(cells) or cells[0] in cells[1:]:
-        raise JaxkgError(
-            f"{path}:{number}: {', '.join(cells)!r} is no header of a table: every column needs a "
-            "name, the first one of its own"
-        )
+    cells = [cell or f"column {at}" for at, cell in enumerate(cells, start=1)]
+    cells[1:] = [
+        f"{cell} {at}" if cell == cells[0] else cell for at, cell in enumerate(cells[1:], 2)
+    ]
     if labels_of(cells):  # what a query has of "builder" alone is called by its label
         cells = [c if c.removesuffix("Label") in cells else c.removesuffix("Label") for c in cells]
     words = [word.casefold() for word in cells]
@@ -462,7 +472,7 @@ def _whole_rows(
                 continue
             intake.mended[MENDED] += 1
         even = len(cells) == len(columns)
-        if even and (cells[key] or keyless):
+        if even and (cells[key] or keyless or mends):
             yield number, cells
         else:
             why = "no id" if even else f"{len(cells)} cells for {len(columns)} columns"

@@ -103,8 +103,15 @@ def test_rows_that_only_look_like_a_report_stay(read, text, fact):
 
 
 def test_a_blank_id_is_told_and_filled_with_no_other(read):
+    text = "id,name,city\n1,Ann,Ely\n,Bo,Ulm\n3,Cy,Ayr\n,Di,Ely\n"
     with pytest.raises(JaxkgError, match="no id"):
-        read("id,name,city\n1,Ann,Ely\n,Bo,Ulm\n3,Cy,Ayr\n,Di,Ely\n", "rows.csv")
+        read(text, "rows.csv", strict=True)
+    heard = []
+    graph = read(text, "rows.csv", on_reading=heard.append)
+    assert "2 rows have no id" in heard[0]
+    (bo,) = (row for row in graph.entity_ids if graph.name(graph.entity(row)) == "Bo")
+    assert bo.startswith("_:")
+    assert ("Bo", "city", "Ulm") in named_facts(graph)
 
 
 def test_rows_have_their_names_where_the_first_column_comes_again_or_is_blank(read):
