@@ -9,8 +9,8 @@
 `phrases` trains the maps of phrases and labels, on questions of their own; `linking` tunes the
 encoder that tells which relations a question asks for, on the phrasebook alone; `own-linking` goes
 on with that on own graphs, once for each half of them without it and once on all; `examples` reads
-the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, own), builds
-worlds around them and keeps the views of all readings; `fit` trains the ranker on what
+the questions of one source (grailqa, lcquad, simple, made-up, spoken, sets, wiki-tables, own),
+builds worlds around them and keeps the views of all readings; `fit` trains the ranker on what
 was kept, fits the confidence on graphs that they were not trained on (`--own`, `--held`),
 and writes the weights. Own graphs (`--own`, after `examples --source own`) are learnt from, too;
 the confidence then reads what rankers say of those that they did not learn from, linked by what did
@@ -56,6 +56,7 @@ from training.maker import Asked
 from training.phrasebook import Domain, read_phrasebook
 from training.spoken import spoken_world
 from training.spoken_sets import set_questions
+from training.wiki_tables import TRAINED, right_answers, table_graphs, table_questions
 from training.worlds import make_world
 
 from jaxkg.kg import KnowledgeGraph
@@ -111,6 +112,18 @@ def spoken_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[
         more: dict[str, Any] = {"ask": set_questions} if sets else {}
         kg, asked = spoken_world(number + 2_000 * sets, 20, gone=args.gone, **more)
         yield examples_of(args, encoder, kg, [(one, ()) for one in asked])
+
+
+def table_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
+    """Questions about tables of Wikipedia, each as often as the table's are drawn."""
+    tables = table_questions(args.wiki_tables, TRAINED)
+    drawn = random.Random(args.seed).sample(list(tables), min(worlds_of(args), len(tables)))
+    for _, kg, asked in table_graphs({path: tables[path] for path in drawn}):
+        questions = [(Asked(one.text, frozenset(one.answers)), ()) for one in asked]
+        change = change_of(args)
+        yield make_examples(
+            kg, questions, encoder, ReaderSettings(), maps_of(args), change, right_of=right_answers
+        )
 
 
 def held_examples(args: argparse.Namespace, encoder: TextEncoder) -> Iterator[Examples]:
@@ -229,13 +242,14 @@ def make(args: argparse.Namespace) -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     encoder = encoder_of(args.encoder, args.output)
     began = time.time()
-    kinds = dict.fromkeys(("spoken", "sets"), spoken_examples)
+    kinds: dict[str, Any] = dict.fromkeys(("spoken", "sets"), spoken_examples)
+    kinds["wiki-tables"] = table_examples
     kinds |= dict.fromkeys(HELD, held_examples)
     found = kinds.get(args.source, world_examples)
     parts: list[Examples] = []
     for number, part in enumerate(found(args, encoder), start=1):
         parts.append(part)
-        if number % 10 == 0:
+        if number % (100 if args.source == "wiki-tables" else 10) == 0:
             whole, seconds = gather(parts), time.time() - began
             print(
                 f"{number}: {whole.count} questions, {whole.lost} lost, {seconds:.0f} s",
@@ -361,6 +375,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("what", choices=list(PARTS))
     parser.add_argument("--encoder", choices=ENCODERS, default="minilm")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument(
+        "--wiki-tables",
+        type=Path,
+        default=Path("WikiTableQuestions"),
+        help="folder of the data set",
+    )
     book = Path(__file__).parent / "phrasebook.tar.xz"
     parser.add_argument("--phrasebook", type=Path, default=book)
     parser.add_argument("--linked", type=int, default=4, help="epochs over the phrasebook")

@@ -120,6 +120,10 @@ def right_readings(kg: KnowledgeGraph, asked: Asked, found: Sequence[Candidate])
     return right
 
 
+Right = Callable[[KnowledgeGraph, Asked, Sequence[Candidate]], np.ndarray]
+"""Tells which readings of a question are right."""
+
+
 def told_apart(reader: Reader, questions: Sequence[Asked]) -> tuple[np.ndarray, np.ndarray]:
     """What the confidence reads of questions, and whether the best reading is right.
 
@@ -154,6 +158,8 @@ def make_examples(
     settings: ReaderSettings,
     maps: tuple[np.ndarray, np.ndarray] | None = None,
     change: Change | None = None,
+    *,
+    right_of: Right = right_readings,
 ) -> Examples:
     """Views of questions about one graph.
 
@@ -164,6 +170,7 @@ def make_examples(
         settings: of the reader.
         maps: of phrases and labels, see `TextVectors`.
         change: of the encoder, see `ReaderTexts`.
+        right_of: which readings are right.
     """
     readings = Readings(kg, ReaderTexts.of(encoder, maps, change), settings)
     every = deque(readings.asked(one.text, topics) for one, topics in questions)
@@ -178,7 +185,7 @@ def make_examples(
     for one, _ in questions:
         asked = every.popleft()
         found = readings.of(asked)
-        right = right_readings(kg, one, found)
+        right = right_of(kg, one, found)
         if not right.any():
             lost += 1
             continue

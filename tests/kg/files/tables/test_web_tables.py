@@ -47,7 +47,7 @@ def test_rows_of_many_columns_that_nothing_names_are_refused(read):
 def test_quotes_within_quotes_may_be_escaped(read):
     text = r""""Player","Height","Town","Age"
 "Jo Wills","6'6\"","Carson, CA","18"
-"Al \"Bud\" Roe","5'9\"","Ely"
+"Al \"Bud\" Roe","5'9\"","Ely","19"
 """
     facts = named_facts(read(text, "players.csv"))
     assert {("Jo Wills", "Height", "6'6\""), ('Al "Bud" Roe', "Town", "Ely")} <= facts
