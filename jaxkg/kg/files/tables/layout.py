@@ -14,7 +14,7 @@ from jaxkg.kg.queries.columns import all_values, is_value, read_column
 from jaxkg.kg.queries.literals import as_date
 from jaxkg.words import relation_words
 
-_TOTAL = re.compile(r"\b(?:total|sum)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\b(?:totals?|sum)\b", re.IGNORECASE)
 _NEARLY = Decimal("1e-6")
 _TOTALLED = 2000
 """Rows of a table up to which some may be sums of others."""

@@ -167,7 +167,7 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
 def _begin_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether several rows have the head or the relation of the first one, or most a cell of it."""
     counts = [sum(row[at].casefold() == name for row in rows) for at, name in enumerate(names)]
-    return max(counts[:2]) > 1 or 2 * max(counts) > len(rows)
+    return max(counts[:2]) > 1 or (len(names) < 6 and 2 * max(counts) > len(rows))
 
 
 def _numbers_name_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
