@@ -113,6 +113,8 @@ def _compared(speaker: Speaker, query: Compared) -> str:
 
 def _calculation(speaker: Speaker, query: Calculation) -> str:
     left, right = (_side(speaker, side) for side in (query.left, query.right))
+    if query.by == "sum":
+        return f"how much [{left}] and [{right}] are together"
     if query.by == "difference":
         return f"how much more [{left}] is than [{right}]"
     if query.by == "ratio":

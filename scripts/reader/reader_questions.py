@@ -39,7 +39,6 @@ SOURCES = {
     "made-up": (32, 24),
     "lcquad": (32, 24),
     "simple": (32, 24),
-    "wiki-tables": (1_200, 0),
 }
 """What the shipped rankers learn from: worlds of each source, for MiniLM and for hashing."""
 ENCODERS = ("minilm", "hashing")

@@ -5,9 +5,8 @@
     python scripts/reader/train_pair.py fit -o FOLDER --fold 0
 
 `readings` asks the reader, by its views alone, every question of the own graphs' `choose` halves
-of worlds around public questions (`--worlds`) and of tables of Wikipedia (`--wiki-tables`), and
-keeps the likeliest readings in plain words with which are right, a file a graph. `fit` learns from
-them, listwise, over frozen token states.
+and of worlds around public questions (`--worlds`), and keeps the likeliest readings in plain words
+with which are right, a file a graph. `fit` learns from them, listwise, over frozen token states.
 With `--fold` it learns from the graphs outside one of four folds and prints what it chooses on
 those within: alone, beside the views, the views alone. Graphs of one batch, which are by the same
 hands, are in one fold (`batches.tsv`); those that the reader's views learnt from teach the
@@ -37,7 +36,6 @@ from training.fit import init_pair
 from training.maker import Asked
 from training.spoken import spoken_world
 from training.spoken_sets import set_questions
-from training.wiki_tables import TRAINED, right_answers, table_graphs, table_questions
 from training.worlds import make_world
 
 from jaxkg.kg import KnowledgeGraph
@@ -56,7 +54,6 @@ READINGS = 10
 FOLDS = 4
 VIEWS = 3.0
 """What the views count beside the sentences; chosen on own graphs left out."""
-TABLE = "table"
 FIRST_WORLD, FIRST_GROUP = 50_000, 40
 """Worlds and questions that nothing else of the reader learns from."""
 
@@ -83,7 +80,7 @@ class Asking:
 
 
 def graphs_of(args: argparse.Namespace) -> Iterator[tuple[str, KnowledgeGraph, Sequence[Asked]]]:
-    """Own graphs, worlds around public questions, tables of Wikipedia."""
+    """Own graphs, then worlds around public questions."""
     for name, kg, asked in own_choose(args):
         if not name.endswith(BARE):
             yield f"own-{name}", kg, asked
@@ -96,28 +93,22 @@ def graphs_of(args: argparse.Namespace) -> Iterator[tuple[str, KnowledgeGraph, S
         yield f"world-spoken-{number}", *spoken_world(FIRST_WORLD + number, 20)
         kg, asked = spoken_world(FIRST_WORLD + 1_000 + number, 15, ask=set_questions)
         yield f"world-sets-{number}", kg, asked
-    tables = table_questions(args.wiki_tables, TRAINED) if args.wiki_tables else {}
-    for name, kg, some in table_graphs(tables):
-        asked = [Asked(one.text, frozenset(one.answers)) for one in some]
-        yield f"world-{TABLE}-{name.replace('/', '-')}", kg, asked
 
 
 def readings(args: argparse.Namespace) -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     encoder = default_encoder()
-    weights = args.rankers and ReaderWeights.open(args.rankers)
     for name, kg, asked in graphs_of(args):
         path = args.output / f"{name}.jsonl"
         if path.exists():
             continue
-        reader = Reader.build(kg, encoder, weights=weights, settings=ReaderSettings(choose="views"))
-        right_of = right_answers if TABLE in name else right_readings
+        reader = Reader.build(kg, encoder, settings=ReaderSettings(choose="views"))
         lines = []
         for one in asked:
             seen = reader.look(one.text)
             if not seen.found:
                 continue
-            right = right_of(kg, one, seen.found)
+            right = right_readings(kg, one, seen.found)
             order = np.argsort(-seen.scores, kind="stable")
             kept = order[:READINGS].tolist()
             if not right[kept].any():
@@ -290,8 +281,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--own", type=unpacked, help="own graphs")
     parser.add_argument("--unfitted", nargs="*", default=[], help="own graphs to leave out")
     parser.add_argument("--worlds", type=int, default=30, help="worlds of each source")
-    parser.add_argument("--wiki-tables", type=Path, help="folder of WikiTableQuestions")
-    parser.add_argument("--rankers", type=Path, help="weights to ask; default: the shipped ones")
     parser.add_argument("--fold", type=int, help="default: all are learnt from")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)

@@ -146,6 +146,9 @@ EXPERIMENTS = {
         20,
         (
             Arm("one call, K = 3", "pathhd", {**_ZERO, "offered": "paths", "judge": "paths"}),
+            Arm("one call, K = 10", "pathhd", {
+                **_ZERO, "offered": "paths", "judge": "paths", "top_k": "10"
+            }),
             Arm("vectors alone", "pathhd", _ZERO, None),
             Arm("readings chosen", "pathhd", _ZERO, "always"),
             Arm("prompt of Table 8", "pathhd", {**_ZERO, "prompt": "a"}),

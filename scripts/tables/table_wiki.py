@@ -1,9 +1,8 @@
 """Questions that people asked of tables of Wikipedia: right, wrong and withheld, of each system.
 
-WikiTableQuestions (see `training/wiki_tables.py` of `scripts/reader`): each table is read as a file
-of somebody, and each question is asked over its table alone. The reader's weights learnt from the
-tables of `random-split-1-train`; those of the default, `pristine-unseen-tables`, are others.
-Answers count as right where their values are those of the data set.
+WikiTableQuestions (see `lib/wiki_tables.py`): each table is read as somebody's file, and each
+question is asked over its table alone. Nothing that ships learnt from any of them. Answers count as
+right where their values are those of the data set.
 
     python scripts/tables/table_wiki.py --wiki-tables WikiTableQuestions --questions 1000
     OPENAI_BASE_URL=... python scripts/tables/table_wiki.py --questions 100 --llm MODEL
@@ -30,10 +29,9 @@ from jaxkg.systems.exam import examined
 from jaxkg.systems.parts import Parts
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-sys.path.append(str(Path(__file__).resolve().parents[1] / "reader"))
 from lib.measure import share
 from lib.record import Record, arguments
-from training.wiki_tables import TESTED, TableQuestion, answers_all, table_graphs, table_questions
+from lib.wiki_tables import TESTED, TableQuestion, answers_all, table_graphs, table_questions
 
 ARCHIVE = Path(__file__).resolve().parents[2] / "tests" / "replies" / "replies.sqlite.gz"
 ARMS: dict[str, tuple[str, Any, dict[str, str]]] = {

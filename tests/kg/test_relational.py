@@ -169,6 +169,7 @@ def test_a_value_may_stand_before_its_column(fleet):
         ("select (select born from person where name = 'Ann') < "
          "(select born from person where name = 'Bo')", {0.0}),
         ("SELECT (SELECT COUNT(*) FROM plays_in) - (SELECT COUNT(*) FROM edits)", {2.0}),
+        ("SELECT (SELECT COUNT(*) FROM plays_in) + (SELECT COUNT(*) FROM edits)", {4.0}),
         ("SELECT (SELECT COUNT(DISTINCT seen) FROM person) - "
          "(SELECT COUNT(DISTINCT seen) FROM person WHERE name = 'Ann')", {1.0}),
         ("SELECT (SELECT COUNT(*) FROM film WHERE (cost > 1) AND (cost < 9)) - "

@@ -210,6 +210,8 @@ class Twin:
         ):
             return None
         (one, a), (other, b) = (min(side.items()) for side in sides)
+        if q.by == "sum":
+            return a + b
         if q.by == "difference":
             return a - b
         if q.by == "days":

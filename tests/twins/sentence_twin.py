@@ -148,6 +148,7 @@ class Grammar:
         if self._take("a table of "):
             return self._rows()
         for start, middle, by in (
+            ("how much [", "] and [", "sum"),
             ("how much more [", "] is than [", "difference"),
             ("how many times as much [", "] is as [", "ratio"),
             *((f"how many {by} it is from [", "] to [", by) for by in ("days", "years")),
@@ -156,8 +157,8 @@ class Grammar:
                 first = self._side()
                 self._need(middle)
                 second = self._side()
-                self._need("]")
-                sides = (first, second) if by in ("difference", "ratio") else (second, first)
+                self._need("] are together" if by == "sum" else "]")
+                sides = (second, first) if by in ("days", "years") else (first, second)
                 return q.Calculation(sides[0], by, sides[1])
         if self._take("how many "):
             return q.Count(self._counted())

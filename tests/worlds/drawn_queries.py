@@ -68,7 +68,7 @@ class RandomQueries:
         """Of two values of things, often of one thing; of two counts; or of anything."""
         if self.rng.random() < 0.2:
             left, right = q.Count(self._node(1)), q.Count(self._node(1))
-            return q.Calculation(left, self._pick(("difference", "ratio")), right)
+            return q.Calculation(left, self._pick(("sum", "difference", "ratio")), right)
         kind = self._pick(("number", "date"))
         rows = self._valued[KINDS.index(kind)]
         rows = rows[np.isin(rows, self.kg.triples[:, 2])]
@@ -76,7 +76,7 @@ class RandomQueries:
             left, right = self._node(1), self._node(1)
         else:
             left, right = (self._leading_to(int(self._pick(rows))) for _ in range(2))
-        ways = ("difference", "ratio") if kind == "number" else ("days", "years")
+        ways = ("sum", "difference", "ratio") if kind == "number" else ("days", "years")
         return q.Calculation(left, self._pick(ways), right)
 
     def _leading_to(self, row: int) -> q.Node:

@@ -315,7 +315,7 @@ def csv_dialect(lines: Sequence[str], separator: str) -> Dialect:
     """
     behind = re.compile(re.escape(separator) + ' +"')
     plain = Dialect(delimiter=separator, skipinitialspace=any(map(behind.search, lines)))
-    escaped = Dialect(**plain, escapechar="\\", doublequote=False)
+    escaped: Dialect = {**plain, "escapechar": "\\", "doublequote": False}
     written = any('\\"' in line for line in lines)
     return escaped if written and not _parses(lines, plain) and _parses(lines, escaped) else plain
 

@@ -60,8 +60,8 @@ def calculated(
         years = abs(int(first - other)) // 10_000
         return Decimal(years if first > other else -years), "years", note
     with localcontext(prec=_DIGITS):
-        if query.by == "difference":
-            return first - other, unit, ""
+        if query.by in ("sum", "difference"):
+            return first + (other if query.by == "sum" else -other), unit, ""
     if not other:
         return None, "", "nothing is divided by 0"
     with localcontext(prec=_SIGNIFICANT) as context:

@@ -401,7 +401,8 @@ def calculation_kind(values: Values, query: q.Calculation) -> str:
         JaxkgError: they cannot be compared, or what is wanted of them is for another kind.
     """
     kind = side_kind(values, q.Compared(query.left, "=", query.right))
-    wanted = {"difference": "number", "ratio": "number", "days": "date", "years": "date"}
+    wanted = dict.fromkeys(("sum", "difference", "ratio"), "number")
+    wanted |= dict.fromkeys(("days", "years"), "date")
     if query.by not in wanted:
         raise JaxkgError(f"a calculation is by {', '.join(wanted)}, not by {query.by!r}")
     if wanted[query.by] != kind:

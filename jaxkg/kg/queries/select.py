@@ -133,12 +133,12 @@ class SelectReader:
         return reading.query(), reading
 
     def _calculated(self, tokens: list[tuple[str, str]]) -> q.Query:
-        """SELECT (SELECT ...) - (SELECT ...)."""
+        """SELECT (SELECT ...) - (SELECT ...), or with +, /, = and the like between them."""
         depth = depths_of(words_of(tokens)[1:])
         middle = depth.index(0) + 2 if 0 in depth else len(tokens)
         others = tokens[middle + 1 : middle + 2] == [("sign", "(")]
         if not others or tokens[-1] != ("sign", ")") or depth.count(0) != 3:
-            raise JaxkgError("of two SELECTs in brackets, and nothing else, one takes -, / or =")
+            raise JaxkgError("of two SELECTs in brackets, and nothing else, one takes +, -, / or =")
         left, reading = self._single(tokens[2 : middle - 1])
         right, other = self._single(tokens[middle + 2 : -1])
         values = (q.Total, q.Rows, q.Exists)
@@ -147,10 +147,10 @@ class SelectReader:
         sign: Any = {"<>": "!="}.get(tokens[middle][1], tokens[middle][1])
         if sign in SIGNS:
             return q.Compared(left, sign, right)
-        if sign not in ("-", "/"):
-            raise JaxkgError(f"two SELECTs with {sign!r} between them; there are -, /, = and <")
-        if sign == "/":
-            return q.Calculation(left, "ratio", right)
+        if sign not in ("+", "-", "/"):
+            raise JaxkgError(f"two SELECTs with {sign!r} between them; there are +, -, /, = and <")
+        if sign != "-":
+            return q.Calculation(left, "sum" if sign == "+" else "ratio", right)
         columns = [(some.items[0].column, some.table) for some in (reading, other)]
         dates = [(column, table) for column, table in columns if column and column.kind == "date"]
         if isinstance(left, q.Count) or len(dates) < 2:

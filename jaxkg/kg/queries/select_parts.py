@@ -14,7 +14,7 @@ from jaxkg.kg.relational import Column
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[^\W\d]\w*)"""
-    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[-=<>(),*./;]))"""
+    r"""|"(?P<quoted>[^"]*)"|(?P<sign><>|!=|<=|>=|[-+=<>(),*./;]))"""
 )
 SIGNS = frozenset(("=", "!=", "<", "<=", ">", ">="))
 """Comparisons."""

@@ -501,7 +501,7 @@ class _Printer:
         held = [f"MIN({side}) = MAX({side})" for side in sides]
         if kind == "date":
             held += [f"MAX({side}) < {CLOCK}" for side in sides]
-        number = f"{one} - {other}"
+        number = f"{one} {'+' if query.by == 'sum' else '-'} {other}"
         if query.by == "ratio":
             number, held = f"{one} / {other}", [*held, f"{other} != 0"]
         elif query.by == "years":

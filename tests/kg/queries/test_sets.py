@@ -461,6 +461,7 @@ def of(name, relation):
     ("left", "by", "right", "words"),
     [
         (of("Ada", "height"), "difference", of("Cy", "height"), "0.4 m"),
+        (of("Ada", "height"), "sum", of("Cy", "height"), "2.8 m"),
         (of("Ada", "height"), "ratio", of("Cy", "height"), "1.33333"),
         (of("Cy", "height"), "difference", of("Ada", "height"), "-0.4 m"),
         (of("Ada", "died"), "years", of("Ada", "born"), "36 years"),

@@ -16,14 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from jaxkg.errors import JaxkgError
 from jaxkg.experiments.loading import load_graph
 from jaxkg.kg import KnowledgeGraph
 from jaxkg.kg.queries.literals import as_date, as_number
-from jaxkg.systems.reader.sets.candidate import Candidate
-from training.maker import Asked
 
 TRAINED, CHOSEN, TESTED = "random-split-1-train", "random-split-1-dev", "pristine-unseen-tables"
 """Splits: to learn from, to choose by, to report; no table is in two of them."""
@@ -108,14 +104,3 @@ def answers_all(found: Sequence[str], wanted: Sequence[str]) -> bool:
         for some, others in ((found, wanted), (wanted, found))
         for one in some
     )
-
-
-def right_answers(kg: KnowledgeGraph, asked: Asked, found: Sequence[Candidate]) -> np.ndarray:
-    """[C] bool: readings whose values are the answers; in place of `right_readings`."""
-    wanted = sorted(asked.answers)
-    return np.array([answers_all(named(kg, one), wanted) for one in found], bool)
-
-
-def named(kg: KnowledgeGraph, candidate: Candidate) -> list[str]:
-    """What a reading answers, as it is shown."""
-    return [candidate.result] if candidate.result else list(map(kg.name, candidate.ends.tolist()))
