@@ -270,8 +270,9 @@ class Calculation:
     """The sum, the difference, the ratio or the duration of two values. A root only.
 
     Each side leads to one value, or counts; otherwise there is no number. By "sum" it is both
-    together, by "difference" left minus right, in their unit; by "ratio" left divided by right, of 6 digits or more. Of dates
-    it is the "days", or the whole "years", from right to left, between their first days.
+    together, by "difference" left minus right, in their unit; by "ratio" left divided by right, of
+    6 digits or more. Of dates it is the "days", or the whole "years", from right to left, between
+    their first days.
     """
 
     left: Node | Count

@@ -84,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             if options.replay
             else connect(options.llm, cache=options.replies, timeout=300.0)
         )
-    record = Record(__file__, options, part=options.split)
+    part = f"{options.split}-{options.llm}" if options.llm else options.split
+    record = Record(__file__, options, part=part)
     if model is not None and (exam := examined(model)) is not None:
         record.note(exam.line)
     without = [name for name, (_, ask, _) in ARMS.items() if ask is None]

@@ -85,7 +85,7 @@ def test_the_list_has_every_state(jaxkg):
     out = jaxkg.done("reproduce", "guided", "--list", "--table", "II", "--json")
     [table] = json.loads(out)["guided"]
     assert table["state"] == "done"
-    assert table["source"] == "table_guided, table_llm-planning-100"
+    assert table["source"] == "table_guided, table_llm-planning-100, table_llm-planning-claude"
 
 
 @pytest.mark.parametrize(

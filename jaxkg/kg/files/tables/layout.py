@@ -115,9 +115,9 @@ def are_places(cells: Sequence[str]) -> bool:
     >>> are_places(["1.", "2.", "", "3="]), are_places(["1", "2", "2", "4"]), are_places(["7", "8"])
     (True, True, False)
     """
-    counted = [(at, _PLACE.fullmatch(cell)) for at, cell in enumerate(cells, start=1) if cell]
-    places = [(int(match[1]), at) for at, match in counted if match]
-    ahead = [place for place, at in places if place <= at]
+    counted = [(row, _PLACE.fullmatch(cell)) for row, cell in enumerate(cells, start=1) if cell]
+    places = [(int(match[1]), row) for row, match in counted if match]
+    ahead = [place for place, row in places if place <= row]
     return len(ahead) == len(counted) > 1 and ahead[0] < 2 and ahead == sorted(ahead)
 
 

@@ -166,7 +166,9 @@ def rows_are_entities(rows: Sequence[Sequence[str]]) -> bool | None:
 
 def _begin_again(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether several rows have the head or the relation of the first one, or most a cell of it."""
-    counts = [sum(row[at].casefold() == name for row in rows) for at, name in enumerate(names)]
+    counts = [
+        sum(row[place].casefold() == name for row in rows) for place, name in enumerate(names)
+    ]
     return max(counts[:2]) > 1 or (len(names) < 6 and 2 * max(counts) > len(rows))
 
 
@@ -179,19 +181,18 @@ def _numbers_name_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -
     >>> _numbers_name_columns(["ann", "1985", "lear"], [["bo", "1987", "hamlet"]])
     False
     """
-    numbers = [at for at, name in enumerate(names) if name and _is_number(name)]
+    numbers = [place for place, name in enumerate(names) if name and _is_number(name)]
     if not rows or len(numbers) < 2 or numbers[0] == 0:
         return False
-    words = [names[at] for at in numbers]
+    words = [names[place] for place in numbers]
     if any(words == [*map(str, range(start, start + len(words)))] for start in (0, 1)):
         return True
-    kinds = [[_kind(row[at]) for row in rows if row[at]] for at in numbers]
+    cells = [[row[place] for row in rows if row[place]] for place in numbers]
+    kinds = [[*map(_kind, column)] for column in cells]
     alike = sum(2 * kind.count(_kind(word)) > len(kind) > 0 for word, kind in zip(words, kinds))
     if len(names) > 3 or alike:
         return 2 * alike < len(numbers)
-    values = [
-        looks("number", row[at]) or row[at] == ":" for row in rows for at in numbers if row[at]
-    ]
+    values = [looks("number", cell) or cell == ":" for column in cells for cell in column]
     return bool(values) and (sum(values) >= _MANY * len(values) or None)
 
 

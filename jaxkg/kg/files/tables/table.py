@@ -418,9 +418,9 @@ def _header_of(
         )
     if not cells[0] and "name" not in map(str.casefold, cells):
         cells = ["name", *cells[1:]]
-    cells = [cell or f"column {at}" for at, cell in enumerate(cells, start=1)]
+    cells = [cell or f"column {place}" for place, cell in enumerate(cells, start=1)]
     cells[1:] = [
-        f"{cell} {at}" if cell == cells[0] else cell for at, cell in enumerate(cells[1:], 2)
+        f"{cell} {n}" if cell == cells[0] else cell for n, cell in enumerate(cells[1:], start=2)
     ]
     if labels_of(cells):  # what a query has of "builder" alone is called by its label
         cells = [c if c.removesuffix("Label") in cells else c.removesuffix("Label") for c in cells]
