@@ -144,6 +144,7 @@ def take_table(
     start, keyless = len(encoder), declared is not None and not declared.keyed
     ragged, alone = intake.left_out[RAGGED], declared is None and intake.beside is None
     header: _Header | None = None
+    above: Row = (0, [])
     key, told_once, periods = 0, set[int](), tuple[int, ...]()
     merged: str | None = None  # what the last first cell says that blank ones below mean again
     one: str | None = None  # "" where no number calls rows; not told before the first row
@@ -164,9 +165,7 @@ def take_table(
                 rows, without = in_sections(rows)
                 intake.leave_out("rows without an id, below sections", without)
             above = rows.pop(0)
-            headers = sum(row == above[1] for _, row in rows)
-            intake.leave_out("headers that come again", headers)
-            rows = [row for row in rows if row[1] != above[1]]
+            rows = _but_header(rows, above[1], intake)
             cells = [cells for _, cells in rows]
             merged = "" if declared is None and are_merged(above[1][0], cells) else None
             coded = declared is None and bool(row_sort("", title)) and calls_codes(above[1], cells)
@@ -174,6 +173,8 @@ def take_table(
             titled |= declared is not None or coded
             fresh = _header_of(path, *above, title, separator, titled=titled)
             header = _nameless(fresh, title) if keyless else fresh
+        else:
+            rows = _but_header(rows, above[1], intake)
         rows = rows if merged is None else list(filled_down(rows, merged))
         if one is None and declared is None and rows:
             cells = [row for _, row in rows if len(row) == len(header.columns)]
@@ -334,6 +335,13 @@ def _at_times(rows: Sequence[Sequence[str]]) -> bool:
     firsts, *columns = zip(*several)
     whens = (c for c in columns if all_days(c) or all(map(YEAR.fullmatch, c)))
     return any(len({*zip(firsts, when)}) == len(several) for when in whens)
+
+
+def _but_header(rows: list[Row], header: Sequence[str], intake: Intake) -> list[Row]:
+    """Rows without those that say the header again."""
+    others = [row for row in rows if row[1] != header]
+    intake.leave_out("headers that come again", len(rows) - len(others))
+    return others
 
 
 def _moved(cells: Sequence[str], key: int) -> list[str]:

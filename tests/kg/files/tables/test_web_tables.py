@@ -51,3 +51,12 @@ def test_quotes_within_quotes_may_be_escaped(read):
 """
     facts = named_facts(read(text, "players.csv"))
     assert {("Jo Wills", "Height", "6'6\""), ('Al "Bud" Roe', "Town", "Ely")} <= facts
+
+
+def test_a_header_may_come_again_far_below(read):
+    rows = [f"Mill {n},Ely,{1800 + n % 200},x{n}" for n in range(3_000)]
+    heard = []
+    text = "\n".join(["Site,Town,Made,Note", *rows, "Site,Town,Made,Note"])
+    facts = named_facts(read(text, "mills.csv", on_reading=heard.append))
+    assert "Site" not in {head for head, _, _ in facts}
+    assert "1 headers that come again left out" in heard[0]
