@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxkg.adjudicate import Backend, Meter, Replay, connect
+from jaxkg.adjudicate import Backend
 from jaxkg.adjudicate.around.store import ReplyStore
 from jaxkg.adjudicate.backend import Wrapper
 from jaxkg.adjudicate.calls.one_shot import adjudicate
@@ -51,12 +51,12 @@ from jaxkg.systems.pathmind.system import PathMind, PathMindSettings, Strategy
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import share
 from lib.record import Record, arguments
+from lib.replies import model_of, reply_options
 from lib.rows import row
 from lib.sets import sets, text_questions
 
 METRICS = ("exact_set", "hits_at_1", "f1")
 SPENT = ("calls", "prompt_tokens", "completion_tokens")
-ARCHIVE = Path(__file__).resolve().parents[2] / "tests" / "replies" / "replies.sqlite.gz"
 
 
 class Arm(NamedTuple):
@@ -359,19 +359,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("experiments", nargs="*", choices=[*EXPERIMENTS, []], metavar="EXPERIMENT")
     parser.add_argument("--llm", required=True, help="the model's name at the endpoint")
     parser.add_argument("--short", default="", help="its name in the names of results")
-    parser.add_argument("--server", default="", help="what runs it, to be told")
-    parser.add_argument("--replies", type=Path, default=ARCHIVE, help="file of replies")
-    parser.add_argument("--replay", action="store_true", help="answer from the replies alone")
+    reply_options(parser)
     parser.add_argument("--questions", type=int, help="of each set, instead of its own number")
     parser.add_argument("--sets", nargs="+", help="these alone")
     parser.add_argument("--arms", nargs="+", help="these alone")
     parser.add_argument("--pack", type=Path, help="pack the replies into this archive")
     options = parser.parse_args(argv)
-    if options.replay:
-        backend = Meter(Replay(options.replies, options.llm))
-    else:
-        backend = connect(options.llm, cache=options.replies, timeout=300.0)
-    with backend:
+    with model_of(options) as backend:
         for name in options.experiments:
             run(name, options, backend)
     if options.pack:

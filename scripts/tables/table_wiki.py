@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxkg.adjudicate import Backend, Meter, Replay, connect
 from jaxkg.answer import Answer
 from jaxkg.experiments.registry import build
 from jaxkg.records import Question
@@ -31,9 +30,9 @@ from jaxkg.systems.parts import Parts
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from lib.measure import share
 from lib.record import Record, arguments
+from lib.replies import model_of, reply_options
 from lib.wiki_tables import TESTED, TableQuestion, answers_all, table_graphs, table_questions
 
-ARCHIVE = Path(__file__).resolve().parents[2] / "tests" / "replies" / "replies.sqlite.gz"
 ARMS: dict[str, tuple[str, Any, dict[str, str]]] = {
     "reader": ("reader", None, {}),
     "reader, views alone": ("reader", None, {"choose": "views"}),
@@ -71,19 +70,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--wiki-tables", type=Path, default=Path("WikiTableQuestions"))
     parser.add_argument("--split", default=TESTED)
     parser.add_argument("--questions", type=int, default=1_000)
-    parser.add_argument("--arms", nargs="+", choices=[*ARMS], help="default: all without a model")
+    parser.add_argument(
+        "--arms",
+        nargs="+",
+        choices=[*ARMS],
+        help="default: all; without --llm, those without a model",
+    )
     parser.add_argument("--llm", help="the model's name at the endpoint")
-    parser.add_argument("--server", default="", help="what runs it, to be told")
-    parser.add_argument("--replies", type=Path, default=ARCHIVE, help="file of replies")
-    parser.add_argument("--replay", action="store_true", help="answer from the replies alone")
+    reply_options(parser)
     options = parser.parse_args(argv)
-    model: Backend | None = None
-    if options.llm:
-        model = (
-            Meter(Replay(options.replies, options.llm))
-            if options.replay
-            else connect(options.llm, cache=options.replies, timeout=300.0)
-        )
+    model = model_of(options) if options.llm else None
     part = f"{options.split}-{options.llm}" if options.llm else options.split
     record = Record(__file__, options, part=part)
     if model is not None and (exam := examined(model)) is not None:
